@@ -1,13 +1,14 @@
-# `make fuzz` finds the lost record by itself. `make check`, `make test`, `make thorough` and `make slow` run the tests,
-# from the quickest to the slowest. Each first installs into .venv, once.
-# PYTHON=/path/to/python3.12 and JAVA_HOME are honoured.
+# `make fuzz` runs a campaign that finds a lost record. `make check`, `make test`, `make thorough` and `make slow` run
+# the tests, from the quickest to the slowest. The first call of any of them installs epochfuzz into .venv.
+# Set PYTHON=/path/to/python3.12 or JAVA_HOME to choose another Python or Java.
 
-# The main job. The directory is new for every run: a campaign does not write over another.
+# The campaign of `make fuzz`. Each run has a new directory, because a campaign does not overwrite another campaign.
 MAIN_JOB = .venv/bin/epochfuzz campaign run --out build/campaign-$(shell date +%Y%m%d-%H%M%S) \
 	--protocol hw --protocol kip-101 --replicas 2 --for 15s
 
-# The record that a re-elected leader loses, on Kafka itself: a controller and three brokers on this machine. It needs
-# Java and Maven, and says how to get them. The logs and the timeline stay in build/.
+# `make finding` shows on Kafka itself how a leader that is elected again loses a record. It runs a controller and three
+# brokers on this machine. It needs Java and Maven, and prints how to install them. The logs and the timeline stay in
+# build/.
 FINDING = .venv/bin/epochfuzz cluster run re-elected-leader --out build/finding-$(shell date +%Y%m%d-%H%M%S)
 
 # The open findings on Kafka as unit tests in the style of Kafka's own tests, against the jars of a release. The tests
@@ -21,8 +22,8 @@ RELEASE = 4.3.1
 fuzz: .venv/installed
 	$(MAIN_JOB)
 
-# For every save: rules, cases, declarations, documents. What compiles or starts a process is skipped; what does so from
-# beginning to end, or runs tests of its own, is not even looked at.
+# Quick tests for every save: rules, cases, declarations and documents. --check skips the tests that compile code or
+# start a process. NOT_QUICK lists the paths that contain only such tests, or that run tests of their own.
 NOT_QUICK = browser campaign plugin search/complete cli/test_first_finding.py conform/kafka conform/test_machine.py conform/protocol/test_documentation.py
 check: .venv/installed
 	.venv/bin/python -m pytest --quiet --check $(addprefix --ignore=tests/,$(NOT_QUICK))
@@ -52,28 +53,28 @@ newest-hypothesis: .venv/installed
 	build/newest-hypothesis/bin/python -m pip install --upgrade hypothesis
 	build/newest-hypothesis/bin/python -m pytest --quiet -m 'not slow' tests/plugin tests/model
 
-# The corpus on Kafka's own broker code, release by release, beside the model. It needs a JDK and Maven, and says how to
-# get them; Maven fetches some hundred megabytes of jars, once.
+# Runs the corpus on Kafka's own broker code, release by release, and compares it with the model. It needs a JDK and
+# Maven, and prints how to install them. Maven downloads some hundred megabytes of jars at the first run.
 kafka: .venv/installed
 	.venv/bin/python -m tests.conform.kafka.ladder
 
-# The corpus, and cases of their own, on systems that nobody here wrote. What cannot be built for want of a tool is left
-# out, and it is said what to install; jars and modules are fetched once. SYSTEM=fluss runs those alone.
+# Runs the corpus and each system's own cases on third-party systems. If a system's build tool is missing, the run skips
+# the system, and prints what to install. The first run downloads jars and modules. SYSTEM=fluss runs only this system.
 systems: .venv/installed
 	.venv/bin/python -m tests.systems $(SYSTEM)
 
-# Client libraries against the model: a table of librdkafka, aiokafka, kafka-python, franz-go, Sarama and Kafka's Java
-# client. A library whose toolchain is missing is a row that says what to install. LIBRARY=franz-go tests only that one.
+# Compares client libraries with the model: librdkafka, aiokafka, kafka-python, franz-go, Sarama and Kafka's Java
+# client. If a library's toolchain is missing, its row says what to install. LIBRARY=franz-go tests only this library.
 clients: .venv/installed
 	.venv/bin/python -m tests.clients $(LIBRARY)
 
-# Every transition of the model with 2 replicas, 1 record and 2 epoch changes, on Kafka's own code of each release:
-# minutes up to 2.6, hours from 3.4 on. FOR=10m plays so long on each; the next time goes on from there.
+# Runs every transition of the model with 2 replicas, 1 record and 2 epoch changes on Kafka's own code of each release.
+# This takes minutes up to 2.6, and hours from 3.4 on. FOR=10m limits the time for each release. The next run continues.
 kafka-exhaustive: .venv/installed
 	.venv/bin/python -m tests.conform.kafka.exhaustive $(if $(FOR),--for $(FOR))
 
-# The documentation as pages, with search, every case to step through and the playground, in build/site. A broken link
-# fails. The playground needs npm, which loads Pyodide once; without npm the site has no playground.
+# Builds the documentation in build/site, with search, a page for each case, and the playground. A broken link is an
+# error. The playground needs npm, which downloads Pyodide at the first run. Without npm the site has no playground.
 site: .venv/installed
 	.venv/bin/python -m mkdocs build --config-file .ci/site/mkdocs.yml
 
@@ -83,12 +84,12 @@ finding: .venv/installed
 finding-test: .venv/installed
 	.venv/bin/python -m tests.findings.kafka --release $(RELEASE) $(if $(REPAIR),--repair $(REPAIR)) $(TEST)
 
-# The audit for a broker's host, in build/audit.pyz: one file that needs Python 3.11 and nothing else.
+# Packs the audit for a broker's host into build/audit.pyz, one file that needs only Python 3.11.
 audit.pyz: .venv/installed
 	.venv/bin/python -m epochfuzz.harness.audit.packing build/audit.pyz
 
-# Data directories of 44 clusters, of 10 releases of Kafka, in build/disks; tests/audit/disks/recorded has most of them.
-# It takes about 40 minutes, and continues where it was stopped. It needs a JDK and Maven.
+# Records the data directories of 44 clusters of 10 Kafka releases in build/disks. tests/audit/disks/recorded has most
+# of them. It takes about 40 minutes, and a stopped run continues at the next call. It needs a JDK and Maven.
 disks: .venv/installed
 	.venv/bin/python -m tests.audit.disks.record build/disks
 
@@ -96,8 +97,8 @@ clean:
 	rm -rf .venv build tests/conform/kafka/target tests/systems/*/target *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache spark-warehouse
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# constraints.txt pins what builds (pip, setuptools) as well as what runs. pip builds a distribution in an isolated
-# environment that constraints do not reach, so builds use the pinned setuptools of .venv instead.
+# constraints.txt pins the packages that build epochfuzz (pip, setuptools) and the packages that epochfuzz needs. pip
+# ignores constraints in its isolated build environment, so builds use the pinned setuptools of .venv instead.
 # To renew the pins: make clean, empty constraints.txt, make .venv/installed, and then
 # .venv/bin/pip freeze --all --exclude epochfuzz > constraints.txt
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt | system
@@ -108,6 +109,6 @@ clean:
 .venv/bin/python: | system
 	"$$(sh .ci/system-check)" -m venv --clear .venv
 
-# Order-only: checked at every call, but no reason to install again.
+# An order-only prerequisite: it is checked at every call, but does not cause a new installation.
 system:
 	@sh .ci/system-check > /dev/null

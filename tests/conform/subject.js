@@ -1,6 +1,6 @@
-// A subject of 30 lines: replication where A leads for ever and nobody dies. What else can happen, it does not list.
-let config, replicas, fetched, answers, produced; // replicas: as they are to be observed
-const apply = { // the events it has: each says whether it was enabled
+// An adapter of thirty lines. Replica A leads forever, and no broker dies. Other events are not supported.
+let config, replicas, fetched, answers, produced; // replicas: the observation of each replica
+const apply = { // the supported events; each returns whether it was applied
   produce: (name) => name === "A" && (replicas.A.log.push([`m${produced++}`, 0]), advance()),
   fetch(name) {
     if (name === "A" || answers[name]) return false;
@@ -8,7 +8,7 @@ const apply = { // the events it has: each says whether it was enabled
     const [log, before] = [replicas.A.log.slice(from, from + config.records_per_fetch), replicas.A.hw];
     fetched[name] = from;
     advance();
-    answers[name] = { log, hw: log.length ? before : replicas.A.hw }; // without records it has waited
+    answers[name] = { log, hw: log.length ? before : replicas.A.hw }; // a fetch without records has waited
     return true;
   },
   receive(name) {
@@ -19,7 +19,7 @@ const apply = { // the events it has: each says whether it was enabled
   },
   drop: (name) => name in answers && delete answers[name],
 };
-function advance() { // A's high watermark: what everyone has, as far as their fetches showed
+function advance() { // sets A's high watermark to the smallest log end offset that A knows from the fetches
   const ends = Object.keys(replicas).map((name) => (name === "A" ? replicas.A.leo : fetched[name] ?? 0));
   return (replicas.A.hw = Math.max(replicas.A.hw, Math.min(...ends))) >= 0;
 }

@@ -13,8 +13,9 @@ import javassist.expr.ExprEditor;
 import javassist.expr.MethodCall;
 
 /**
- * Writes one of Kafka's classes with a repair of the re-elected leader into a directory that goes before Kafka's jars.
- * Nothing of Kafka's source is needed: a method of the released bytecode is rewritten.
+ * Writes a repaired class of Kafka into a directory, which has to precede Kafka's jars in the class path. The repair
+ * concerns the leader that is elected again. It rewrites a method in the released bytecode, so it needs no source code
+ * of Kafka.
  */
 public class Repair {
     private static final List<String> PARTITION = List.of("kafka.cluster.Partition", "org.apache.kafka.server.partition.Partition");
@@ -29,7 +30,7 @@ public class Repair {
         repaired.writeFile(words[1]);
     }
 
-    /** Partition.makeLeader resets its replicas at a new epoch: each time as those of a new leader (isNewLeader). */
+    /** Makes Partition.makeLeader reset all replicas at every new epoch, as for a new leader (isNewLeader). */
     private static CtClass forgetAtEveryEpoch(CtClass partition) throws Exception {
         int[] found = {0};
         for (CtMethod method : partition.getDeclaredMethods()) {
@@ -47,7 +48,7 @@ public class Repair {
         return partition;
     }
 
-    /** The number of the first parameter that is a flag, from 1: of resetReplicaState it is isNewLeader. */
+    /** Returns the number of the first boolean parameter, counted from 1. In resetReplicaState this is isNewLeader. */
     private static int firstFlag(MethodCall call) throws CannotCompileException {
         try {
             return Arrays.asList(call.getMethod().getParameterTypes()).indexOf(CtPrimitiveType.booleanType) + 1;
@@ -56,7 +57,7 @@ public class Repair {
         }
     }
 
-    /** Partition.makeLeader: isNewLeader = !isLeader || leaderEpoch of the registration > leaderEpoch + 1. */
+    /** Changes Partition.makeLeader to isNewLeader = !isLeader || registration.leaderEpoch > leaderEpoch + 1. */
     private static CtClass forgetAfterMissedEpoch(CtClass partition) throws Exception {
         int rewritten = 0;
         for (CtMethod method : partition.getDeclaredMethods()) {
@@ -70,7 +71,8 @@ public class Repair {
 
     private static int rewrite(CtClass partition, CtMethod method) throws Exception {
         int[] found = {0};
-        int parameter = Modifier.isStatic(method.getModifiers()) ? 1 : 0; // a closure's first is the partition
+        // the first parameter of a closure is the partition
+        int parameter = Modifier.isStatic(method.getModifiers()) ? 1 : 0;
         if (method.getParameterTypes().length <= parameter) return 0;
         CtClass registration = method.getParameterTypes()[parameter];
         method.instrument(new ExprEditor() {
@@ -85,7 +87,10 @@ public class Repair {
         return found[0];
     }
 
-    /** Each change of leader adds one to the epoch, so that no other leader can hide behind the next one. */
+    /**
+     * Adds a method that returns whether the broker has led up to the epoch of the registration. Each leader change
+     * raises the epoch by 1, so a gap of two epochs means that another broker may have led.
+     */
     private static void addLedUpTo(CtClass partition, CtClass registration) throws CannotCompileException {
         boolean isField = Arrays.stream(registration.getFields()).anyMatch(field -> field.getName().equals("leaderEpoch"));
         String epoch = isField ? "registration.leaderEpoch" : "registration.leaderEpoch()";

@@ -1,9 +1,9 @@
 /*
- * A peer in Promela: `kip-320` without faults of the disk, written from the same rules as peer.py, and sharing nothing
- * with the model. Every event is one transition. Every property but `convergence` is asserted after it.
+ * A specification of `kip-320` without disk faults, in Promela. It follows the same rules as peer.py, and shares no
+ * code with the model. Each event is one transition. After each event, all properties but `convergence` are asserted.
  *
- * `known` is one more than the epoch of the decision that a replica learned last. One that is down knows no leader, and
- * its `known` is 0.
+ * `known` is the epoch of the last decision that a replica has learned, plus one. A replica that is down has no leader,
+ * and its `known` is 0.
  */
 #define REPLICAS {{ replicas }}
 #define RECORDS {{ records }}
@@ -16,7 +16,7 @@
 #define LEADER_IS_UP ({% for f in everyone %}(decided_leader[epoch] == {{ f }} && r[{{ f }}].up){{ " || " if not loop.last }}{% endfor %})
 #define LEADS_AS_KNOWN(l, f) (r[l].leader == (l) && r[l].known == r[f].known)
 #define TRUE_LEADER(l) (decided_leader[epoch] == (l) && r[l].up && r[l].known == epoch + 1)
-/* A decision that names no leader is never learned. */
+/* No replica learns a decision without a leader. */
 #define LED(f, e) (r[f].known <= e && e <= epoch && decided_leader[e] != NONE)
 #define NEWS(f) (r[f].up && r[f].known <= epoch && ({% for e in all_epochs %}LED(f, {{ e }}){{ " || " if not loop.last }}{% endfor %}))
 
@@ -26,8 +26,8 @@
 #define END_OF_EPOCH 3
 
 typedef Replica {
-  byte log[RECORDS];           /* the number of a record, from 1 on */
-  byte wrote[RECORDS];         /* and its leader epoch */
+  byte log[RECORDS];           /* the number of each record, from 1 on; 0 for none */
+  byte wrote[RECORDS];         /* the leader epoch of each record */
   byte leo;
   byte hw;
   byte cache_epoch[{{ records + 1 }}];
@@ -37,16 +37,16 @@ typedef Replica {
   byte known;
   byte leader;
   bool truncating;
-  bool was_cut;                /* it has cut its log by an answer, and asks again */
+  bool was_cut;                /* a response has truncated its log, and it sends another request */
   byte answer;
   byte answer_record;          /* 0 for none */
   byte answer_wrote;
   byte answer_offset;
   byte answer_epoch;
-  byte isr;                    /* as a leader has it */
+  byte isr;                    /* the leader's own ISR */
   byte epoch_start;
-  byte led_from;               /* since when it leads without a break: the offset of its first append */
-  byte position[REPLICAS];     /* of followers; NONE before they fetch */
+  byte led_from;               /* the offset of its first append since it leads without a break */
+  byte position[REPLICAS];     /* each follower's last fetch offset; NONE before its first fetch */
 }
 
 Replica r[REPLICAS];
@@ -58,7 +58,7 @@ byte offset_of[{{ records + 1 }}];
 unsigned exposed : {{ records + 1 }};
 unsigned acked : {{ records + 1 }};
 
-/* What events calculate with. Between them it is 0: a search by breadth allows of no hidden variables. */
+/* Temporary variables of an event. They are 0 between events, because a breadth-first search allows no hidden ones. */
 byte i, j, n, low, end, found_epoch, found_end, learned, set, lost, parted;
 
 /* The log. */
@@ -97,7 +97,7 @@ inline append(f, number, e) {
   r[f].log[r[f].leo] = number; r[f].wrote[r[f].leo] = e; r[f].leo++
 }
 
-/* The largest epoch noted that is not above e, and where it ends; above all, NONE. */
+/* Find the largest cached epoch that is not above e, and its end. Both are NONE if e is above all cached epochs. */
 inline find_end(f, e) {
   found_epoch = NONE; found_end = NONE;
   if
@@ -116,14 +116,14 @@ inline find_end(f, e) {
   fi
 }
 
-/* Promises. */
+/* Guarantees. */
 
 inline promise(l, from, to) {
   for (i : (from) .. (to) - 1) {
     exposed = exposed | (1 << r[l].log[i]);
     acked = (i >= r[l].led_from -> acked | (1 << r[l].log[i]) : acked)
   }
-  r[l].led_from = (r[l].led_from <= (to) -> 0 : r[l].led_from)    /* it is of use above the high watermark only */
+  r[l].led_from = (r[l].led_from <= (to) -> 0 : r[l].led_from)    /* needed above the high watermark only */
 }
 
 inline advance(l) {
@@ -169,7 +169,7 @@ inline fetch(f, l) {
       fi;
       r[l].position[f] = r[f].leo;
       advance(l);
-      /* An answer without records has waited at the leader, and was read again after the position was noted. */
+      /* A fetch without records waits at the leader, so its response has the new high watermark. */
       r[f].answer_offset = (r[f].answer_record == 0 -> r[l].hw : r[f].answer_offset)
     fi
   fi
@@ -193,7 +193,7 @@ inline receive(f) {
   forget_answer(f)
 }
 
-/* Cut to where both logs have the same epoch, or ask again from an older one. */
+/* Truncate to the end of the common epoch. If there is none yet, send another request, for an older epoch. */
 inline cut(f) {
   r[f].truncating = false;
   if
@@ -247,7 +247,7 @@ inline expire(f) {
   decide(n, set)
 }
 
-/* As it fails over, the controller takes members that are down out of the ISR. */
+/* If the leader has failed, the controller removes the members that are down from the ISR. */
 inline elect(f) {
   set = decided_isr[epoch];
   if
@@ -258,7 +258,7 @@ inline elect(f) {
   decide(f, set)
 }
 
-/* Decisions that nobody can learn any more are forgotten: they would distinguish states that are alike. */
+/* Forget the decisions that no replica can learn any more. Otherwise equivalent states would differ. */
 inline forget_superseded() {
   n = epoch;
   for (j : 0 .. REPLICAS - 1) { n = (r[j].up && r[j].known < n -> r[j].known : n) }
@@ -307,7 +307,7 @@ inline learn(f) {
   :: else ->
     r[f].leader = decided_leader[learned];
 {% if truncates_to_high_watermark %}
-    n = r[f].hw; truncate(f, n);    /* the mistake of KAFKA-1211 */
+    n = r[f].hw; truncate(f, n);    /* the bug KAFKA-1211 */
 {% else %}
     r[f].truncating = (r[f].cached > 0);
 {% endif %}
@@ -315,7 +315,7 @@ inline learn(f) {
   fi
 }
 
-/* The ISR changes with its leader and at the controller at once. */
+/* A change of the ISR takes effect at the leader and at the controller at the same time. */
 
 #define LAGS(f, l) ((r[l].position[f] == NONE -> 0 : r[l].position[f]) < r[l].leo)
 #define HAS_CAUGHT_UP(f, l) (r[l].position[f] != NONE && r[l].position[f] >= r[l].hw && r[l].position[f] >= r[l].epoch_start)

@@ -1,14 +1,15 @@
 "use strict";
-// The transport of the playground on a site: a worker that runs epochfuzz in Pyodide stands in for the server.
+// The transport of the playground on a site without a server: a worker that runs epochfuzz in Pyodide takes the
+// server's place.
 
-const MOST_SECONDS = 60; // to compute a page, once Python runs
+const MOST_SECONDS = 60; // to compute a page once Python runs
 const TOO_LONG = `<main tabindex="-1"><header><p class="tool">epochfuzz play</p><h1>This position takes too long</h1></header>
 <p class="why" id="mistake">The browser has computed for ${MOST_SECONDS} seconds. Shorten the schedule, or show fewer
 protocols.</p><p class="hint">Go back, or <a href="./">start over</a>.</p></main>`;
 
 let worker = null;
 let requests = 0;
-const waiting = new Map(); // the functions that end a request, by its number
+const waiting = new Map(); // the functions that complete each request, by its number
 
 let isFirst = true;
 
@@ -24,8 +25,8 @@ globalThis.sendToWorker = async (address) => {
   return response;
 };
 
-// Python takes seconds to start. So the site holds the pages to which it links, and all pages of the first stories. Other
-// queries get null.
+// Python takes seconds to start. So the site contains the pages to which it links, and all pages of the first stories.
+// For other queries, the result is null.
 let index = null;
 async function prepared(query) {
   index ??= fetch("prepared/index.json").then((response) => response.json());
@@ -33,8 +34,8 @@ async function prepared(query) {
   return Object.hasOwn(pages, query) ? fetch(`prepared/${pages[query]}.txt`) : null;
 }
 
-// The browser keeps the first page of each visit, and shows it at the next visit while Python starts. `version` is that of
-// the code that computed the pages.
+// The browser stores the first page of each visit, and shows it at the next visit while Python starts. `version` is the
+// version of the code that computed the pages.
 async function opened(version) {
   if (!globalThis.caches) return null; // on a site without HTTPS
   const name = `epochfuzz-play-${version}`;
@@ -51,8 +52,8 @@ function compute(query) {
   });
 }
 
-// A worker from a blob has the content security policy of this page. A worker from an address has none, because a site
-// of static files sends no headers.
+// A worker from a blob has the content security policy of this page. A worker from a URL has none, because a site of
+// static files sends no headers.
 function started() {
   const source = `import ${JSON.stringify(new URL("worker.js", document.baseURI).href)};`;
   const blob = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
@@ -90,7 +91,7 @@ function fail(why) {
   end((each) => each.reject(new Error(why)));
 }
 
-// End the worker, and every request that waits for it. The next request starts another worker.
+// Ends the worker, and every request that waits for it. The next request starts another worker.
 function end(request) {
   clearTimeout(timer);
   HEARD.doing({ what: "" });

@@ -1,7 +1,7 @@
 "use strict";
-// The page of the server works without this script: each link loads a new page. The script replaces the content of the
-// page instead. So nothing jumps, the focus stays, and keys step through the schedule. Searching and saving need the
-// script. A site has no server. There, browser.js sends the requests to a worker.
+// The server's page works without this script: each link loads a new page. The script replaces the content of the page
+// instead. So the page does not jump, the focus stays, and keys step through the schedule. Searching and saving need
+// the script. On a site without a server, browser.js sends the requests to a worker.
 
 const send = globalThis.sendToWorker ?? fetch;
 
@@ -11,21 +11,21 @@ let visits = 0;
 let arrived = Promise.resolve(); // resolves when the page of the last link is shown
 let released = Promise.resolve(); // resolves when the pressed button is released
 
-// Show the page of an address. `record` is the function of the history that records the address, if one should.
+// Shows the page of an address. `record` is the function of the history that records the address, if there is one.
 async function visit(address, record = "pushState") {
   stop();
   const visit = ++visits;
   const response = await ask(address);
   const text = await response.text();
   await released;
-  if (visit !== visits) return; // a later visit is on its way
+  if (visit !== visits) return; // a later visit has started
   const next = new DOMParser().parseFromString(text, "text/html");
   const focused = document.activeElement;
   const opened = new Map([...document.querySelectorAll("details[id]")].map((each) => [each.id, each.open]));
   page().replaceWith(next.querySelector("main"));
   document.title = next.title;
   for (const each of document.querySelectorAll("details[id]")) each.open = opened.get(each.id) ?? each.open;
-  const { query } = page().dataset; // in the canonical spelling; a page that names a mistake has none
+  const { query } = page().dataset; // in the canonical spelling; a page with an error message has no address
   if (record) history[record](null, "", query === undefined ? address : `?${query}`);
   if (focused !== document.body) (document.getElementById(focused.id) ?? page()).focus({ preventScroll: true });
   say();
@@ -47,11 +47,11 @@ async function ask(address, options) {
     return await send(address, options);
   } catch {
     document.getElementById("lost").hidden = false;
-    return new Promise(() => {}); // never resolves, so the caller does nothing more
+    return new Promise(() => {}); // never resolves, so the caller stops here
   }
 }
 
-// Announce the step and its effect to screen readers.
+// Announces the step and its effect to screen readers.
 function say() {
   const step = document.getElementById("step");
   if (!step) return;
@@ -111,13 +111,13 @@ async function post(address, form = new FormData()) {
   return { answer: text?.textContent ?? `epochfuzz answered ${response.status}` };
 }
 
-// Cancel the running search, if there is one, and ignore its result.
+// Cancels the running search, if there is one, and ignores its result.
 function stop() {
   if (search !== null) post(`search/${search}/cancel`);
   search = null;
 }
 
-// Cancel the running search, and still show its result.
+// Cancels the running search, and still shows its result.
 function cancel() {
   if (search !== null) post(`search/${search}/cancel`);
 }

@@ -1,4 +1,4 @@
-// The worker of the playground: it runs epochfuzz in Pyodide, and answers the requests of browser.js.
+// The worker of the playground. It runs epochfuzz in Pyodide, and responds to the requests of browser.js.
 import { loadPyodide } from "./pyodide/pyodide.mjs";
 
 const here = new URL("./", import.meta.url).href;

@@ -2,7 +2,7 @@ import javassist.ClassPool;
 import javassist.CtClass;
 import javassist.CtMethod;
 
-/** Writes a class of Kafka with a repair into a directory. The arguments are the repair and the directory. */
+/** Writes a repaired Kafka class into a directory. The arguments are the name of the repair and the directory. */
 public class Repair {
     public static void main(String[] arguments) throws Exception {
         ClassPool pool = ClassPool.getDefault();
@@ -16,7 +16,7 @@ public class Repair {
         repaired.writeFile(arguments[1]);
     }
 
-    /** After a rejected proposal, the leader computes the high watermark again, as it does after an accepted one. */
+    /** The leader computes the high watermark also after a rejected proposal, as it does after an accepted one. */
     private static CtClass advanceAfterRejection(CtClass partition) throws Exception {
         method(partition, "handleAlterPartitionError").insertAfter("""
                 {
@@ -36,7 +36,10 @@ public class Repair {
         return partition;
     }
 
-    /** The consumer handles an older epoch with an end offset that is not below the position like an unknown epoch. */
+    /**
+     * If the leader responds with an older epoch, and its end offset is not below the position, the consumer handles
+     * the epoch like an unknown one.
+     */
     private static CtClass compareEpochs(CtClass state) throws Exception {
         method(state, "maybeCompleteValidation").insertBefore("""
                 if ($3.leaderEpoch() >= 0 && $3.endOffset() >= $2.offset && $2.offsetEpoch.isPresent()

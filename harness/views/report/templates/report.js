@@ -1,5 +1,5 @@
 "use strict";
-// Without this script the page shows all steps, one below the other. With the script it shows one step at a time.
+// Without this script, the page shows all steps below each other. With the script, it shows one step at a time.
 document.documentElement.classList.add("scripted");
 
 class Timeline {
@@ -40,7 +40,7 @@ class Timeline {
   }
 }
 
-let current = null; // the timeline that keys step through: the timeline used last, at first the first timeline
+let current = null; // the timeline that keys step through: the last used one, initially the first
 const timelines = [...document.querySelectorAll(".timeline")].map((element) => new Timeline(element));
 current = timelines[0] ?? null;
 
@@ -51,7 +51,7 @@ document.addEventListener("keydown", (event) => {
   current.go(KEYS[event.key]);
 });
 
-// A link to a step, such as #m1-loss-16, shows the step.
+// A link to a step, such as #m1-loss-16, shows this step.
 function follow() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (const timeline of timelines) {
@@ -73,7 +73,8 @@ for (const button of document.querySelectorAll(".copy")) {
       await navigator.clipboard.writeText(code.textContent);
       button.textContent = "Copied";
     } catch {
-      getSelection().selectAllChildren(code); // if the browser denies the clipboard, select the text so that the user can copy it
+      // if the browser denies access to the clipboard, selects the text so that the user can copy it
+      getSelection().selectAllChildren(code);
       button.textContent = "Selected";
     }
     setTimeout(() => { button.textContent = "Copy"; }, 1500);

@@ -1,4 +1,5 @@
-// Package following has the loop of an adapter: it reads an order from each line of standard input, and prints the report.
+// Package following has the loop of an adapter. It reads one order from each line of standard input, and prints a
+// report for each order.
 package following
 
 import (
@@ -11,7 +12,7 @@ import (
 	"time"
 )
 
-// Order is an order, as docs/how-to/test-your-client.md describes it.
+// Order is an order of epochfuzz. docs/how-to/test-your-client.md describes its fields.
 type Order struct {
 	Op         string  `json:"op"`
 	Bootstrap  string  `json:"bootstrap"`
@@ -29,13 +30,13 @@ type report struct {
 	Error  string   `json:"error,omitempty"`
 }
 
-// News collects the values since the last report. A library's own goroutines may add to it.
+// News collects the values since the last report. The library's own goroutines may add values.
 type News struct {
 	lock   sync.Mutex
 	report report
 }
 
-// Sent adds a value that was acknowledged, or that failed.
+// Sent adds a value to the failed values if err is not nil, otherwise to the acknowledged values.
 func (n *News) Sent(value string, err error) {
 	n.lock.Lock()
 	defer n.lock.Unlock()
@@ -63,27 +64,28 @@ func (n *News) take() report {
 
 // Client is a producer and a consumer of one library.
 type Client interface {
-	// Reset closes the clients, and creates new ones. The consumer starts at offset 0.
+	// Reset closes the clients, and creates new ones. The new consumer starts at offset 0.
 	Reset(order Order, news *News) error
 	Send(value string)
 	Poll(wait time.Duration)
-	// Restart closes the consumer, and creates another one at the old position and leader epoch.
+	// Restart closes the consumer, and creates another one at the old position with its leader epoch.
 	Restart()
-	// Commit commits the consumer's position, with its leader epoch if the library has it, and waits.
+	// Commit commits the consumer's position, with its leader epoch if the library supports it. Returns after the
+	// commit.
 	Commit() error
 	// Resume closes the consumer, and creates another one at the committed position.
 	Resume() error
 }
 
-// note prints an error. The order then has no effect, as if the client had sent nothing.
+// note prints an error. An order that fails has no effect, as if the client had sent nothing.
 func note(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 }
 
-// Follow follows orders until standard input ends. With --restart, the consumer restarts before each new leader.
-// The news of a closed producer are lost on purpose: they belong to an earlier schedule.
+// Follow carries out orders until standard input ends. With --restart, the consumer restarts before each new leader.
+// The reports of a closed producer are dropped, because they belong to an earlier schedule.
 func Follow(client Client) {
 	restarts := slices.Contains(os.Args[1:], "--restart")
 	var news *News

@@ -1,4 +1,4 @@
-// Command franz puts franz-go under test.
+// Command franz is an adapter for franz-go.
 package main
 
 import (
@@ -94,7 +94,7 @@ func (f *franz) Restart() {
 	}
 }
 
-// Commit commits the position without a membership of the group, as an application with an assigned partition does.
+// Commit commits the position without joining the group, as an application with a manually assigned partition does.
 func (f *franz) Commit() error {
 	bounded, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -1,4 +1,4 @@
-// Command sarama puts Sarama under test. Its positions have no leader epoch.
+// Command sarama is an adapter for Sarama, whose consumer positions have no leader epoch.
 package main
 
 import (
@@ -55,7 +55,7 @@ func (c *client) Reset(order following.Order, news *following.News) error {
 	return c.start(0)
 }
 
-// report adds what becomes of the records of a producer, until it is closed.
+// report reports which of the producer's records were acknowledged and which failed, until the producer is closed.
 func report(producer sarama.AsyncProducer, news *following.News) {
 	go func() {
 		for failure := range producer.Errors() {
@@ -90,7 +90,7 @@ func (c *client) stop() {
 	if c.partition != nil {
 		c.partition.AsyncClose()
 	}
-	go c.consumer.Close() // it waits for a fetch that the endpoint may hold
+	go c.consumer.Close() // Close waits for a fetch that the broker may hold
 }
 
 func (c *client) Send(value string) {
@@ -99,8 +99,8 @@ func (c *client) Send(value string) {
 	}
 }
 
-// Poll waits for a record. Sarama ends a partition whose position the leader lacks; the application begins again at the
-// earliest offset.
+// Poll waits for a record. If the partition has no record at the position, Sarama closes it. The application then
+// starts again at the earliest offset.
 func (c *client) Poll(wait time.Duration) {
 	select {
 	case message, isOpen := <-c.partition.Messages():
@@ -126,7 +126,7 @@ func (c *client) Restart() {
 	}
 }
 
-// Commit commits the position through Sarama's offset manager, which knows no leader epoch.
+// Commit commits the position through Sarama's offset manager, which does not support a leader epoch.
 func (c *client) Commit() error {
 	return c.committed(func(partition sarama.PartitionOffsetManager) { partition.MarkOffset(c.position, "") })
 }
@@ -146,7 +146,7 @@ func (c *client) Resume() error {
 	return c.start(position)
 }
 
-// committed passes the committed position of the partition to a function, and commits what the function has marked.
+// committed passes the partition's offset manager to a function, and commits the offset that the function has marked.
 func (c *client) committed(use func(sarama.PartitionOffsetManager)) error {
 	config := c.shared("consumer")
 	config.Consumer.Offsets.AutoCommit.Enable = false
@@ -168,7 +168,7 @@ func (c *client) committed(use func(sarama.PartitionOffsetManager)) error {
 	}
 	use(partition)
 	manager.Commit()
-	partition.AsyncClose() // Close would wait for the manager
+	partition.AsyncClose() // Close would wait for the offset manager
 	return nil
 }
 

@@ -27,7 +27,7 @@ final class Clients {
         return news;
     }
 
-    /** Closes the clients, and creates new ones. Reports of the closed producer are dropped with its news. */
+    /** Closes the clients, and creates new ones. The reports of the closed producer are dropped. */
     void reset(JsonObject order) {
         if (producer != null) {
             producer.close(Duration.ZERO);

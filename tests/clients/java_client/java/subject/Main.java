@@ -8,7 +8,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 
-/** An adapter for Kafka's Java client: it reads an order from each line of standard input, and prints the report. */
+/**
+ * An adapter for Kafka's Java client. It reads one order from each line of standard input, and prints a report for each
+ * order.
+ */
 public final class Main {
     private static final Gson GSON = new Gson();
 
@@ -16,8 +19,8 @@ public final class Main {
     }
 
     /**
-     * Follows orders until standard input ends. With `--restart`, the consumer restarts before each new
-     * leader. With `--commit-offset-only`, the application commits positions without their leader epochs.
+     * Carries out orders until standard input ends. With `--restart`, the consumer restarts before each new leader.
+     * With `--commit-offset-only`, the application commits positions without their leader epochs.
      */
     public static void main(String[] arguments) throws Exception {
         boolean restarts = List.of(arguments).contains("--restart");
@@ -42,6 +45,6 @@ public final class Main {
             }
             System.out.println(GSON.toJson(clients.news().take()));
         }
-        System.exit(0); // the threads of closed producers may still wait
+        System.exit(0); // threads of closed producers may still run
     }
 }

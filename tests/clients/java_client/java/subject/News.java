@@ -3,7 +3,7 @@ package subject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The values since the last report. The producer's thread adds to them too. */
+/** The values since the last report. The producer's thread adds values too. */
 final class News {
     /** The report of an order. */
     record Report(List<String> acked, List<String> failed, List<String> read) {

@@ -1,7 +1,9 @@
-// Package network is a NATS server that delivers nothing by itself: what is published is held until somebody delivers it.
+// Package network is a NATS server that delivers no message by itself. It holds each published message until Deliver is
+// called.
 //
-// It speaks as much of NATS's client protocol (https://docs.nats.io/reference/reference-protocols/nats-protocol) as
-// nats.go needs to publish, subscribe and ask, over net.Pipe, which blocks durably in a bubble of testing/synctest.
+// It implements those parts of NATS's client protocol
+// (https://docs.nats.io/reference/reference-protocols/nats-protocol) that nats.go needs to publish, to subscribe and to
+// send requests. It uses net.Pipe, which blocks durably in a bubble of testing/synctest.
 package network
 
 import (
@@ -18,13 +20,13 @@ import (
 const info = `INFO {"server_id":"held","server_name":"held","version":"2.7.4","proto":1,"headers":true,` +
 	`"max_payload":1048576}` + "\r\n"
 
-// Message is one that a client has published: by whom, on which subject, and where an answer is to go.
+// Message is a published message: its sender, its subject, and the subject for the response.
 type Message struct {
 	From, Subject, Reply string
 	Data                 []byte
 }
 
-// Network holds what its clients have published, in the order in which it came.
+// Network holds the published messages in the order in which they arrived.
 type Network struct {
 	mu      sync.Mutex
 	clients []*client
@@ -34,16 +36,16 @@ type Network struct {
 type client struct {
 	owner         string
 	conn          net.Conn
-	subscriptions map[string]string // by subscription id: the subject
+	subscriptions map[string]string // the subject of each subscription id
 }
 
-// Dialer is what nats.Options.CustomDialer wants: each connection of it belongs to one owner.
+// Dialer implements nats.Options.CustomDialer. All its connections belong to one owner.
 type Dialer struct {
 	Network *Network
 	Owner   string
 }
 
-// Dial connects to the network, whatever the address.
+// Dial connects to the network. It ignores the address.
 func (d Dialer) Dial(string, string) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	c := &client{owner: d.Owner, conn: ours, subscriptions: map[string]string{}}
@@ -54,7 +56,7 @@ func (d Dialer) Dial(string, string) (net.Conn, error) {
 	return theirs, nil
 }
 
-// Take removes those held messages that are wanted, and returns them, oldest first.
+// Take removes the held messages that are wanted, and returns them, oldest first.
 func (n *Network) Take(wanted func(Message) bool) []Message {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -70,7 +72,7 @@ func (n *Network) Take(wanted func(Message) bool) []Message {
 	return taken
 }
 
-// Subscribers returns the owners of connections that have subscribed to a subject, each once, in the order of names.
+// Subscribers returns the owners of the connections that have subscribed to a subject, sorted and without duplicates.
 func (n *Network) Subscribers(subject string) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -84,14 +86,14 @@ func (n *Network) Subscribers(subject string) []string {
 	return slices.Compact(owners)
 }
 
-// Deliver hands a message to one owner, if that has subscribed to its subject.
+// Deliver sends a message to one owner, if this owner has subscribed to the subject.
 func (n *Network) Deliver(m Message, owner string) {
 	n.each(owner, m.Subject, func(id string) string {
 		return fmt.Sprintf("MSG %s %s %s %d\r\n%s\r\n", m.Subject, id, m.Reply, len(m.Data), m.Data)
 	})
 }
 
-// RefuseNoResponders tells who asked that nobody has subscribed to the subject, as a NATS server does since 2.2.
+// RefuseNoResponders responds to a request that its subject has no subscribers, as a NATS server does since 2.2.
 func (n *Network) RefuseNoResponders(m Message) {
 	const headers = "NATS/1.0 503\r\n\r\n"
 	n.each(m.From, m.Reply, func(id string) string {
@@ -110,11 +112,11 @@ func (n *Network) each(owner, subject string, line func(id string) string) {
 		}
 	})
 	for conn, id := range ids {
-		io.WriteString(conn, line(id)) // an error says that the client has gone
+		io.WriteString(conn, line(id)) // an error means that the client has disconnected
 	}
 }
 
-// subscription is the id under which a client has subscribed to a subject, if it has.
+// subscription returns the id of the client's subscription to a subject, or "" if it has none.
 func (c *client) subscription(subject string) string {
 	for id, pattern := range c.subscriptions {
 		if matches(pattern, subject) {
@@ -124,7 +126,7 @@ func (c *client) subscription(subject string) string {
 	return ""
 }
 
-// matches says whether a subject is of a pattern in which * is one word and > is all that follow.
+// matches returns whether a subject matches a pattern, in which * stands for one word and > for all remaining words.
 func matches(pattern, subject string) bool {
 	wanted, given := strings.Split(pattern, "."), strings.Split(subject, ".")
 	for i, word := range wanted {
@@ -138,7 +140,7 @@ func matches(pattern, subject string) bool {
 	return len(wanted) == len(given)
 }
 
-// serve obeys one client until it closes its connection.
+// serve executes the commands of one client until the client closes its connection.
 func (n *Network) serve(c *client) {
 	defer n.forget(c)
 	if _, err := io.WriteString(c.conn, info); err != nil {

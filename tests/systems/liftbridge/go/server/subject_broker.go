@@ -18,37 +18,37 @@ import (
 
 const (
 	streamName = "s"
-	never      = 10000 * time.Hour // nothing of what waits for so long happens by itself
+	never      = 10000 * time.Hour // a timer of this length never fires
 )
 
-// entry is one of what a log or a leader epoch cache shows.
+// entry is an entry of a log or of a leader epoch cache.
 type entry [2]any
 
-// broker is a Liftbridge server without its Raft node: whoever holds it applies the log of Raft, as Raft would.
+// broker is a Liftbridge server without its Raft node. The adapter applies the committed Raft log to it, as Raft would.
 type broker struct {
 	name      string
 	network   *network.Network
 	settings  settings
-	root      string // below it each start has a directory of its own
+	root      string // each start has its own directory in root
 	starts    int
 	srv       *Server          // nil while it is down
-	disk      onDisk           // while it is down: what it died with
-	applied   int              // how many entries of Raft's log
-	recovered bool             // whether these were replayed by a restart, and its partition waits to be started
-	applying  bool             // whether Raft's thread is still with the last one: it waits for the leader to say where to truncate
-	asked     *network.Message // the replication request that it waits for an answer to
-	answer    *network.Message // in flight to it
+	disk      onDisk           // while it is down: the disk at the end of its process
+	applied   int              // the number of applied entries of the Raft log
+	recovered bool             // whether a restart has replayed these entries and the partition is not started yet
+	applying  bool             // whether Raft's thread waits for the leader's response to a truncation request
+	asked     *network.Message // the replication request whose response it waits for
+	answer    *network.Message // the response in flight to it
 	ledSince  time.Time
 }
 
-// onDisk is what a process leaves behind.
+// onDisk is the state that a dead process leaves on its disk.
 type onDisk struct {
 	directory string
 	log       []entry
 	hw        int64
 }
 
-// start starts the server on a directory, empty or copied, with all but Raft and the API for clients.
+// start starts the server on an empty or copied directory. Raft and the API for clients are left out.
 func (b *broker) start(directory string) {
 	config := NewDefaultConfig()
 	config.DataDir = directory
@@ -72,7 +72,7 @@ func (b *broker) start(directory string) {
 	config.Streams.CleanerInterval = never
 	srv := New(config)
 	srv.api = &apiServer{srv}
-	close(srv.raftInitialized) // there is none: Server.Stop does not wait for it
+	close(srv.raftInitialized) // Server.Stop must not wait for Raft, which does not run
 	must(os.MkdirAll(directory, 0o755))
 	must(srv.createNATSConns())
 	_, err := srv.ncRepl.Subscribe(srv.getPartitionNotificationInbox(b.name), srv.handlePartitionNotification)
@@ -80,7 +80,7 @@ func (b *broker) start(directory string) {
 	b.srv = srv
 }
 
-// apply hands entries of Raft's log to the server's state machine, in order, as Raft's thread does.
+// apply applies entries of the Raft log to the server's state machine, in order, as Raft's thread does.
 func (b *broker) apply(log []decision, recovered bool) {
 	b.onRaftsThread(func() {
 		for _, each := range log {
@@ -91,7 +91,7 @@ func (b *broker) apply(log []decision, recovered bool) {
 	b.applied += len(log)
 }
 
-// finishRecovery starts the partition in the role that the last entry replayed gives it.
+// finishRecovery starts the partition in the role that the last replayed entry gives it.
 func (b *broker) finishRecovery(index uint64) {
 	b.recovered = false
 	b.onRaftsThread(func() {
@@ -100,7 +100,8 @@ func (b *broker) finishRecovery(index uint64) {
 	})
 }
 
-// onRaftsThread runs what may wait for an answer that is held, and ends what was under way to a former leader.
+// onRaftsThread runs a function that may wait for a response that the network holds. A request to the former leader
+// then gets the response that there is no responder.
 func (b *broker) onRaftsThread(what func()) {
 	led, former := b.leads(), b.asked
 	b.asked, b.answer, b.applying = nil, nil, true
@@ -109,7 +110,7 @@ func (b *broker) onRaftsThread(what func()) {
 		b.applying = false
 	}()
 	b.settle()
-	if former != nil { // its loop has been told to stop, and looks when it has an answer
+	if former != nil { // the replication loop checks only after a response whether it has to stop
 		b.network.RefuseNoResponders(*former)
 		b.settle()
 	}
@@ -118,7 +119,8 @@ func (b *broker) onRaftsThread(what func()) {
 	}
 }
 
-// settle waits until nobody runs, and finds what the server asks for then: it is one thing at a time.
+// settle waits until all goroutines are blocked, and then stores the server's request. A server has one request at a
+// time.
 func (b *broker) settle() {
 	synctest.Wait()
 	for _, each := range b.network.Take(func(m network.Message) bool { return m.From == b.name && m.Reply != "" }) {
@@ -126,14 +128,14 @@ func (b *broker) settle() {
 	}
 }
 
-// receive delivers an answer to what it has asked.
+// receive delivers the response to the server's request.
 func (b *broker) receive(answer network.Message) {
 	b.asked, b.answer = nil, nil
 	b.network.Deliver(answer, b.name)
 	b.settle()
 }
 
-// learnOfNobody delivers in place of an answer that nobody has subscribed to what it has asked.
+// learnOfNobody responds to the server's request that its subject has no subscribers.
 func (b *broker) learnOfNobody() {
 	asked := *b.asked
 	b.asked, b.answer = nil, nil
@@ -141,7 +143,7 @@ func (b *broker) learnOfNobody() {
 	b.settle()
 }
 
-// crash ends the process as SIGKILL does: what is on disk stays as it is.
+// crash ends the process as SIGKILL does: the disk keeps its state.
 func (b *broker) crash() {
 	if !b.settings.AsynchronousCheckpoint {
 		must(commitlog.Checkpoint(b.partition().log))
@@ -151,7 +153,7 @@ func (b *broker) crash() {
 	b.stop()
 }
 
-// stop ends the server in good order, on a directory that nobody reads again.
+// stop shuts the server down, and deletes its directory.
 func (b *broker) stop() {
 	if b.srv == nil {
 		return
@@ -164,7 +166,7 @@ func (b *broker) stop() {
 	b.srv, b.asked, b.answer = nil, nil, nil
 }
 
-// restart starts the server on what it died with, and replays Raft's log up to what is committed now.
+// restart starts the server on the disk of its dead process, and replays the Raft log up to its present end.
 func (b *broker) restart(log []decision) {
 	b.start(b.disk.directory)
 	b.applied, b.recovered = 0, true
@@ -176,7 +178,8 @@ func (b *broker) freshDirectory() string {
 	return filepath.Join(b.root, fmt.Sprintf("%s-%d", b.name, b.starts))
 }
 
-// partition is its one partition. No lock is taken, here and below: nobody runs, and Raft's thread may hold it.
+// partition returns the server's only partition. This function and the functions below take no lock, because all
+// goroutines are blocked, and Raft's thread may hold the lock.
 func (b *broker) partition() *partition {
 	stream := b.srv.metadata.streams[streamName]
 	if stream == nil {
@@ -189,7 +192,7 @@ func (b *broker) isUp() bool {
 	return b.srv != nil
 }
 
-// leads says whether it presumes leadership.
+// leads returns whether it believes that it leads.
 func (b *broker) leads() bool {
 	return b.isUp() && b.partition() != nil && b.partition().isLeading
 }
@@ -198,12 +201,12 @@ func (b *broker) follows() bool {
 	return b.isUp() && b.partition().isFollowing
 }
 
-// knows says whether it has obeyed a decision: who leads, since which entry of Raft's log.
+// knows returns whether it has applied a decision: the leader, and the index of the Raft entry that elected it.
 func (b *broker) knows(d decision) bool {
 	return b.isUp() && !b.recovered && b.partition().Leader == d.leader && b.partition().LeaderEpoch == d.epochIndex
 }
 
-// log is what a reader of uncommitted messages reads: record and leader epoch, by offset.
+// log returns the records and their leader epochs by offset, as a reader of uncommitted messages sees them.
 func (b *broker) log() []entry {
 	log, entries := b.partition().log, []entry{}
 	newest := log.NewestOffset()
@@ -223,7 +226,7 @@ func (b *broker) log() []entry {
 	return entries
 }
 
-// checkpointed is the high watermark on disk, as Kafka counts: one more than the last offset that is committed.
+// checkpointed returns the high watermark on disk in Kafka's terms: the last committed offset plus one.
 func (b *broker) checkpointed() int64 {
 	text, err := os.ReadFile(filepath.Join(b.srv.config.DataDir, "streams", streamName, "0", "replication-offset-checkpoint"))
 	if os.IsNotExist(err) {
@@ -236,7 +239,8 @@ func (b *broker) checkpointed() int64 {
 	return hw + 1
 }
 
-// publish hands a producer's message to it, and to nobody else that has subscribed to the stream's subject.
+// publish delivers a producer's message to this server only, although other servers may have subscribed to the stream's
+// subject.
 func (b *broker) publish(record int, acks client.AckPolicy) {
 	name := fmt.Sprintf("m%d", record)
 	data, err := proto.MarshalPublish(&client.Message{
@@ -249,7 +253,8 @@ func (b *broker) publish(record int, acks client.AckPolicy) {
 	b.settle()
 }
 
-// wake tells a follower that is idle that there is something to fetch; it would ask by itself, after a while.
+// wake tells an idle follower that its leader has new messages. By itself, the follower would fetch after
+// ReplicaMaxIdleWait.
 func (b *broker) wake() {
 	data, err := proto.MarshalPartitionNotification(&proto.PartitionNotification{Stream: streamName})
 	must(err)
@@ -273,7 +278,8 @@ func copyTree(from, to string) {
 	}))
 }
 
-// copyFile leaves out the zeros at the end, and has them again: an index is mapped with ten megabytes of them.
+// copyFile copies a file without its trailing zeros, and then extends the copy to the same size. An index file has ten
+// megabytes of zeros, because it is memory-mapped.
 func copyFile(from, to string) error {
 	data, err := os.ReadFile(from)
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 	namespace = "ns."
 )
 
-// settings is what a reset asks for.
+// settings are the settings of a reset request.
 type settings struct {
 	Replicas               int    `json:"replicas"`
 	Acks                   string `json:"acks"`
@@ -33,14 +33,14 @@ type settings struct {
 	verbose                bool
 }
 
-// settingsOf reads a reset, and says what it asks for that is not here.
+// settingsOf parses a reset request. If the adapter does not support a setting, lack says which one.
 func settingsOf(reset *request) (chosen settings, lack string) {
 	for setting, plain := range map[string]any{
 		"retries": false, "consumer": false, "transactions": false, "controllers": 1.0, "power_loss": false,
 		"unclean_leader_election": false, "lag_time": false, "delayed_fetch": false,
 	} {
 		if given, ok := reset.Config[setting]; ok && given != plain {
-			return chosen, "there is no " + setting + " here"
+			return chosen, "the adapter for Liftbridge does not support the setting " + setting + "; reset without it"
 		}
 	}
 	text, err := json.Marshal(reset.Config)
@@ -50,23 +50,23 @@ func settingsOf(reset *request) (chosen settings, lack string) {
 	return chosen, ""
 }
 
-// bytesPerFetch is how many bytes so many messages of valueSize take at the most, and one more does not.
+// bytesPerFetch returns a limit that admits RecordsPerFetch messages of valueSize, but not one more.
 func (s settings) bytesPerFetch() int64 {
 	const envelope, message = 24, 28 + valueSize + 60
 	return int64(envelope + s.RecordsPerFetch*message + message/2)
 }
 
-// decision is an entry of Raft's log, and what is in force since: it is the controller's whole state.
+// decision is an entry of the Raft log with the state that results from it: the leader, its epoch and the ISR.
 type decision struct {
 	index      uint64
 	leader     string
-	epochIndex uint64 // of the entry that made it leader: Liftbridge's leader epoch
-	epoch      int    // the same, counted from 0
+	epochIndex uint64 // the index of the entry that elected the leader: Liftbridge's leader epoch
+	epoch      int    // the leader epoch, counted from 0
 	isr        []string
 	operation  func() *proto.RaftLog
 }
 
-// cluster is the brokers of one partition, what Raft has committed, and the producer.
+// cluster has the brokers of one partition, the committed Raft log, and the producer.
 type cluster struct {
 	settings     settings
 	root         string
@@ -99,7 +99,7 @@ func newCluster(s settings, root string) *cluster {
 		b.start(b.freshDirectory())
 		b.apply(c.raft, false)
 	}
-	for _, name := range c.names { // nobody truncates at the start: the log is empty
+	for _, name := range c.names { // each follower finishes its truncation, which removes nothing from the empty log
 		for c.brokers[name].applying {
 			c.fetch(name)
 			c.receive(name)
@@ -119,7 +119,7 @@ func (c *cluster) current() decision {
 	return c.raft[len(c.raft)-1]
 }
 
-// verbs are the events that there are: each says whether it was enabled.
+// verbs returns the supported events. Each function returns whether the event was applied.
 func (c *cluster) verbs() map[string]func(string) bool {
 	return map[string]func(string) bool{
 		"produce": c.produce, "fetch": c.fetch, "receive": c.receive, "drop": c.drop, "crash": c.crash,
@@ -132,7 +132,7 @@ func (c *cluster) events() []string {
 	return slices.Sorted(maps.Keys(c.verbs()))
 }
 
-// apply does an event, a millisecond after the one before.
+// apply applies an event, one millisecond after the previous event. It returns whether the event was applied.
 func (c *cluster) apply(event string) bool {
 	time.Sleep(time.Millisecond)
 	verb, name, _ := strings.Cut(event, " ")
@@ -155,7 +155,8 @@ func (c *cluster) produce(name string) bool {
 	return true
 }
 
-// fetch delivers what a follower asks: where to truncate, to all who presume leadership, or what comes next, to its leader.
+// fetch delivers a follower's request. A truncation request goes to one broker that believes it leads, and a
+// replication request goes to the follower's leader.
 func (c *cluster) fetch(name string) bool {
 	f := c.brokers[name]
 	if !f.isUp() || f.answer != nil {
@@ -175,21 +176,22 @@ func (c *cluster) fetch(name string) bool {
 	return true
 }
 
-// askWhereToTruncate delivers the request to who has subscribed: Liftbridge's subject for it names no leader.
+// askWhereToTruncate delivers a truncation request to one subscriber. Liftbridge's subject for this request names no
+// leader, so every broker that believes it leads has subscribed.
 func (c *cluster) askWhereToTruncate(f *broker) bool {
 	subscribers := c.network.Subscribers(f.asked.Subject)
 	switch leader := f.partition().Leader; {
 	case len(subscribers) == 0:
 		f.learnOfNobody()
 	case slices.Contains(subscribers, leader):
-		c.ask(f, leader) // whoever else answers is later
+		c.ask(f, leader) // other responses would arrive later
 	default:
 		c.ask(f, subscribers[0])
 	}
 	return true
 }
 
-// ask delivers what a follower asks, and holds the answer.
+// ask delivers a follower's request, and keeps the response in flight.
 func (c *cluster) ask(f *broker, leader string) {
 	c.network.Deliver(*f.asked, leader)
 	synctest.Wait()
@@ -197,7 +199,7 @@ func (c *cluster) ask(f *broker, leader string) {
 		f.answer = &each
 	}
 	if f.answer == nil {
-		panic(leader + " has not answered")
+		panic(leader + " has not responded")
 	}
 }
 
@@ -210,7 +212,7 @@ func (c *cluster) receive(name string) bool {
 	return true
 }
 
-// drop loses an answer. After its time-out a follower would ask the same again.
+// drop loses the response. After its time-out, the follower sends the same request again.
 func (c *cluster) drop(name string) bool {
 	f := c.brokers[name]
 	if !f.isUp() || f.answer == nil {
@@ -238,7 +240,7 @@ func (c *cluster) restart(name string) bool {
 	return true
 }
 
-// notify lets Raft apply what is committed, up to the next decision about who leads.
+// notify applies the committed Raft log up to the next leader change. After a restart, it first starts the partition.
 func (c *cluster) notify(name string) bool {
 	b := c.brokers[name]
 	if !b.isUp() || b.applying {
@@ -257,7 +259,8 @@ func (c *cluster) notify(name string) bool {
 	return false
 }
 
-// elect is what happens when enough followers have reported the leader: one of the ISR leads, whichever.
+// elect elects a member of the ISR, after enough followers have reported the leader. Liftbridge picks any member, and
+// the event names one.
 func (c *cluster) elect(name string) bool {
 	now := c.current()
 	if name == now.leader || !slices.Contains(now.isr, name) || !c.brokers[name].isUp() || !c.isReported() {
@@ -271,7 +274,8 @@ func (c *cluster) elect(name string) bool {
 	return true
 }
 
-// isReported says whether enough replicas follow the leader to report it; Liftbridge wants more than Quorum.
+// isReported returns whether enough replicas follow the leader to report it. Liftbridge requires more reports than its
+// Quorum.
 func (c *cluster) isReported() bool {
 	now, witnesses := c.current(), 0
 	for _, b := range c.brokers {
@@ -282,7 +286,7 @@ func (c *cluster) isReported() bool {
 	return witnesses > (len(now.isr)-1)/2
 }
 
-// commit adds an entry to Raft's log. One that names another leader opens an epoch.
+// commit appends an entry to the Raft log. A new leader starts a new leader epoch.
 func (c *cluster) commit(d decision) {
 	before := c.current()
 	d.index = before.index + 1
@@ -293,7 +297,7 @@ func (c *cluster) commit(d decision) {
 	c.raft = append(c.raft, d)
 }
 
-// shrink is a leader's: it has not seen a follower for so long that it asks to have it taken out.
+// shrink lets the leader remove a follower that has lagged for too long.
 func (c *cluster) shrink(name string) bool {
 	now := c.current()
 	leader := c.brokers[now.leader]
@@ -310,7 +314,7 @@ func (c *cluster) shrink(name string) bool {
 	return true
 }
 
-// expand is a leader's: a follower outside of the ISR has been at the end of its log, of late.
+// expand lets the leader add a follower to the ISR that has reached the end of the log in this leadership.
 func (c *cluster) expand(name string) bool {
 	now := c.current()
 	leader := c.brokers[now.leader]
@@ -338,7 +342,7 @@ func (c *cluster) checkpoint(name string) bool {
 	return true
 }
 
-// noteAcknowledgements sees what producers are told.
+// noteAcknowledgements collects the acknowledgements that producers receive.
 func (c *cluster) noteAcknowledgements() {
 	for _, each := range c.network.Take(func(m network.Message) bool { return strings.HasPrefix(m.Subject, ackInbox) }) {
 		ack, err := proto.UnmarshalAck(each.Data)

@@ -2,7 +2,8 @@ package server
 
 import "github.com/liftbridge-io/liftbridge/server/commitlog"
 
-// observation is what docs/reference/wire-protocol.md says of one; offsets are Kafka's, one more than Liftbridge's.
+// observation is an observation of docs/reference/wire-protocol.md. Offsets are counted as in Kafka, so each high
+// watermark and log end offset is one more than Liftbridge's.
 type observation struct {
 	Replicas   map[string]any `json:"replicas"`
 	Controller any            `json:"controller"`
@@ -51,7 +52,8 @@ func (c *cluster) observeReplica(b *broker) map[string]any {
 	return seen
 }
 
-// counted is a log whose leader epochs are counted from 0, as the model does; Liftbridge's are indexes of Raft's log.
+// counted returns a log whose leader epochs are counted from 0, as in the model. Liftbridge's leader epochs are indexes
+// of the Raft log.
 func (c *cluster) counted(log []entry) []entry {
 	counted := []entry{}
 	for _, each := range log {
@@ -60,7 +62,8 @@ func (c *cluster) counted(log []entry) []entry {
 	return counted
 }
 
-// cache is the leader epoch cache: a replica's own epochs with the last offset before them, others with their first.
+// cache returns the leader epoch cache. If the replica led in an epoch, the entry has the last offset before the epoch.
+// Otherwise, the entry has the first offset of the epoch.
 func (c *cluster) cache(log commitlog.CommitLog) []entry {
 	entries := []entry{}
 	for _, each := range commitlog.Epochs(log) {
@@ -75,5 +78,5 @@ func (c *cluster) epoch(index uint64) int {
 			return each.epoch
 		}
 	}
-	panic("a leader epoch that Raft has not committed")
+	panic("the Raft log has no entry for this leader epoch")
 }

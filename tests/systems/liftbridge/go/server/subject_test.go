@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 )
 
-// request is a line of docs/reference/wire-protocol.md.
+// request is a request of docs/reference/wire-protocol.md.
 type request struct {
 	Op       string         `json:"op"`
 	Event    string         `json:"event"`
@@ -21,15 +21,16 @@ type request struct {
 	Config   map[string]any `json:"config"`
 }
 
-// TestSubject answers a line with a line until there are no more. It is a test because a bubble wants one; there is one
-// bubble for all resets, for nats.go keeps timers that it has used.
+// TestSubject replies to each request line with one line. It is a test because only a test can create a bubble. All
+// resets share one bubble, because nats.go reuses timers.
 func TestSubject(t *testing.T) {
 	replies := json.NewEncoder(os.Stdout)
-	os.Stdout = os.Stderr // nothing that anybody prints may get between the lines
+	os.Stdout = os.Stderr // output of other code must not get between the replies
 	synctest.Test(t, func(*testing.T) { serve(bufio.NewReader(os.Stdin), replies) })
 }
 
-// serve answers requests; when it returns, all goroutines of the bubble have ended, or its end is an error.
+// serve replies to the requests. Before it returns, it stops all goroutines of the bubble, because a remaining
+// goroutine would be an error.
 func serve(lines *bufio.Reader, replies *json.Encoder) {
 	root := temporary()
 	defer os.RemoveAll(root)
@@ -67,7 +68,8 @@ func read(lines *bufio.Reader) *request {
 	return next
 }
 
-// temporary is a directory for all disks: in memory, where there is such a place. Those of processes that were killed go.
+// temporary creates the parent directory of all disks: in memory (/dev/shm) if possible. It also deletes the
+// directories that killed processes left.
 func temporary() string {
 	parent, prefix := "/dev/shm", "conform-liftbridge-"
 	if _, err := os.Stat(parent); err != nil {

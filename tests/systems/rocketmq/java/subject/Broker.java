@@ -37,8 +37,8 @@ import org.apache.rocketmq.store.ha.io.AbstractHAReader;
 import org.apache.rocketmq.store.stats.BrokerStatsManager;
 
 /**
- * A broker as far as it replicates: RocketMQ's store and HA service, with its threads. Its clock stands still where it can:
- * heartbeats are sent when an event asks for them, and nothing else happens because time passes.
+ * A broker with RocketMQ's store and HA service, and their threads. Time has no effect as far as possible: the broker
+ * sends a heartbeat only if an event asks for it.
  */
 final class Broker {
     static final int FILE_SIZE = 1 << 16;
@@ -53,7 +53,7 @@ final class Broker {
     private final BrokerConfig brokerConfig = new BrokerConfig();
     private final DefaultMessageStore store;
     private final HaService ha = new HaService();
-    private final ServerSocketChannel slaveDoor;  // where its HA client finds its master
+    private final ServerSocketChannel slaveDoor;  // its HA client looks for the master here
     private final Map<Integer, CompletableFuture<PutMessageResult>> waiting = new LinkedHashMap<>();
     private Reading reading;
 
@@ -120,7 +120,7 @@ final class Broker {
 
     // As a master
 
-    /** False: too few replicas are in sync. */
+    /** Appends a message. Returns false if too few replicas are in sync. */
     boolean put(int number) {
         CompletableFuture<PutMessageResult> answer = store.asyncPutMessage(Log.message(number));
         if (answer.isDone() && answer.join().getPutMessageStatus() == PutMessageStatus.IN_SYNC_REPLICAS_NOT_ENOUGH) {
@@ -131,7 +131,7 @@ final class Broker {
         return true;
     }
 
-    /** The records whose PUT_OK has come since it was asked last. */
+    /** Returns the records whose PUT_OK has arrived since the last call. */
     List<Integer> answered() {
         List<Integer> stored = new ArrayList<>();
         waiting.entrySet().removeIf(each -> {
@@ -144,7 +144,7 @@ final class Broker {
         return stored;
     }
 
-    /** Whoever waits for an answer gets FLUSH_SLAVE_TIMEOUT. */
+    /** Ends all waiting puts with FLUSH_SLAVE_TIMEOUT. */
     void endWaiting() {
         ha.endWaiting(() -> waiting.values().stream().allMatch(CompletableFuture::isDone));
         waiting.clear();
@@ -155,7 +155,7 @@ final class Broker {
         return (AbstractHAReader) Reflect.get(service, service.getClass(), "haReader");
     }
 
-    /** Heartbeats to slaves are due, until one has come. */
+    /** Makes the master send heartbeats to its slaves until one has arrived. */
     void timeToSend(BooleanSupplier hasCome) {
         config.setHaSendHeartbeatInterval(AT_ONCE_MS);
         Quiet.await(() -> {
@@ -165,13 +165,13 @@ final class Broker {
         config.setHaSendHeartbeatInterval(NEVER_MS);
     }
 
-    /** Whether what a slave has not been sent is about to be. Nothing is where no epoch says what it would be from. */
+    /** Returns whether the master is about to send more of its log. It sends nothing if its epoch file is empty. */
     boolean isPushing(AutoSwitchHAConnection connection) {
         long from = connection.getTransferFromWhere();
         return !ha.getEpochEntries().isEmpty() && from >= NOT_BEGUN && from < store.getMaxPhyOffset();
     }
 
-    /** Waits until the threads of a connection that was lost have done what they do then. */
+    /** Waits until the threads of a lost connection have ended. */
     void awaitEnd(AutoSwitchHAConnection connection) {
         for (String service : List.of("readSocketService", "writeSocketService")) {
             Thread thread = threadOf(Reflect.get(connection, AutoSwitchHAConnection.class, service));
@@ -186,7 +186,7 @@ final class Broker {
         return (Thread) Reflect.get(service, ServiceThread.class, "thread");
     }
 
-    /** A slave has lagged for longer than haMaxTimeSlaveNotCatchup. */
+    /** Makes the master believe that the slave has lagged for longer than haMaxTimeSlaveNotCatchup. */
     @SuppressWarnings("unchecked")
     void lag(long slave) {
         ((Map<Long, Long>) Reflect.get(ha, AutoSwitchHAService.class, "connectionCaughtUpTimeTable")).put(slave, 0L);
@@ -194,7 +194,7 @@ final class Broker {
 
     // As a slave
 
-    /** Reports to the master are due, until one has come. */
+    /** Makes the slave send reports to the master until one has arrived. */
     void timeToReport(BooleanSupplier hasCome) {
         config.setHaSendHeartbeatInterval(AT_ONCE_MS);
         Quiet.await(() -> {
@@ -204,12 +204,15 @@ final class Broker {
         config.setHaSendHeartbeatInterval(NEVER_MS);
     }
 
-    /** How many bytes its client has read from masters. */
+    /** Returns the number of bytes that its client has read from masters. */
     long read() {
         return reading.bytes();
     }
 
-    /** Whether its client has handled so many bytes. If it stops to wait for something, that time is over. */
+    /**
+     * Returns whether its client has handled this number of bytes. If the client waits for the dispatch thread, this
+     * call ends the wait.
+     */
     boolean hasHandled(long bytes) {
         client().wakeup();
         if (waitsForDispatch()) {
@@ -219,9 +222,9 @@ final class Broker {
     }
 
     /**
-     * Whether its client waits 90 seconds, to truncate the log, for a thread that will not end before: until 5.4.0 the one that
-     * dispatches messages spins where all that is confirmed is dispatched and the log has more (DefaultMessageStore.doReput
-     * asks once whether there is more to do).
+     * Returns whether its client waits 90 seconds for a thread that cannot end, before it truncates the log. Up to
+     * 5.4.0, the dispatch thread spins if all confirmed messages are dispatched and the log has more messages
+     * (DefaultMessageStore.doReput checks only once whether there is more to do).
      */
     private boolean waitsForDispatch() {
         Thread client = threadOf(client());
@@ -234,13 +237,16 @@ final class Broker {
         return Arrays.stream(thread.getStackTrace()).anyMatch(frame -> frame.getMethodName().equals(method));
     }
 
-    /** Its HA client begins to look for the master, whose address it finds at our door. */
+    /**
+     * Makes its HA client connect to the master. The address is that of {@code slaveDoor}, so the adapter accepts the
+     * connection.
+     */
     void connect() {
         reading = new Reading((AbstractHAReader) Reflect.get(client(), AutoSwitchHAClient.class, "haReader"));
         client().updateHaMasterAddress("127.0.0.1:" + slaveDoor.socket().getLocalPort());
     }
 
-    /** The connection that its client makes; it makes one anew at once, if it has lost one. */
+    /** Accepts the connection of its client. The client connects again at once if it has lost a connection. */
     SocketChannel accept() {
         SocketChannel[] accepted = new SocketChannel[1];
         Quiet.await(() -> {
@@ -259,7 +265,7 @@ final class Broker {
         }
     }
 
-    // What it becomes
+    // Roles
 
     void becomeMaster() {
         brokerConfig.setBrokerId(MixAll.MASTER_ID);
@@ -275,7 +281,10 @@ final class Broker {
         store.getRunningFlags().makeFenced(false);
     }
 
-    /** Waits for work on another thread, in which RocketMQ waits for its client: which is told that it need not. */
+    /**
+     * Waits for a role change on another thread. RocketMQ waits for its HA client there, so this method wakes the
+     * client.
+     */
     void await(Future<?> work) {
         List<AutoSwitchHAConnection> connections = ha.connections();
         Quiet.await(() -> {
@@ -293,7 +302,10 @@ final class Broker {
         settle();
     }
 
-    /** Whatever is to be done without an event is done: changes are told, answers given, messages shown to consumers. */
+    /**
+     * Waits until the threads have finished all work that needs no event: SyncStateSet changes, responses to producers,
+     * and the dispatch of messages to consumers.
+     */
     void settle() {
         try {
             ((ExecutorService) Reflect.get(ha, AutoSwitchHAService.class, "executorService")).submit(() -> { }).get();
@@ -302,16 +314,16 @@ final class Broker {
         }
         Quiet.await(() -> ha.hasAnswered() && waiting.values().stream().filter(each -> !each.isDone()).count()
                         == ha.waiting().count(),
-                () -> this + " does not answer its producers");
+                () -> this + " does not respond to its producers");
         Quiet.await(() -> store.dispatchBehindBytes() <= 0, () -> this + " does not dispatch");
         store.getStoreCheckpoint().flush();
     }
 
-    /** Its process ends; what it has open is closed. */
+    /** Ends the process, and closes its files. */
     void abandon() {
         endWaiting();
-        store.setConfirmOffset(store.getMaxPhyOffset());  // or the thread that dispatches may never end
-        Thread.currentThread().interrupt();  // RocketMQ sleeps for three seconds in the next call
+        store.setConfirmOffset(store.getMaxPhyOffset());  // otherwise the dispatch thread may never end
+        Thread.currentThread().interrupt();  // skips a sleep of three seconds in shutdown()
         store.shutdown();
         try {
             slaveDoor.close();
@@ -320,7 +332,7 @@ final class Broker {
         }
     }
 
-    // What can be seen
+    // Observation
 
     long bytes() {
         return store.getMaxPhyOffset();

@@ -14,18 +14,19 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 
-/** The brokers of one name and their controller. Its events are those of docs/reference/wire-semantics.md. */
+/** The brokers of one broker set, and their controller. docs/reference/wire-semantics.md specifies the events. */
 final class Cluster implements AutoCloseable {
     private static final String NAMES = "ABCDE";
     private static final List<String> VERBS = List.of("produce", "fetch", "receive", "crash", "restart", "notify",
             "catch_up", "elect", "shrink", "alter", "altered");
 
     private final Path root;
-    private final ExecutorService work = Executors.newSingleThreadExecutor();  // in which RocketMQ may wait for itself
+    // a thread in which RocketMQ may wait for its own threads
+    private final ExecutorService work = Executors.newSingleThreadExecutor();
     private final ExecutorService ends = Executors.newFixedThreadPool(2);
     private final List<Node> nodes = new ArrayList<>();
-    private final List<Link> lost = new ArrayList<>();  // connections that a slave has left, and its master has not noticed
-    private final Set<Integer> stored = new TreeSet<>();  // what a producer got PUT_OK for
+    private final List<Link> lost = new ArrayList<>();  // connections that the slave has closed and the master has not
+    private final Set<Integer> stored = new TreeSet<>();  // records with PUT_OK
     private Settings settings;
     private Quorum quorum;
     private int produced;
@@ -33,18 +34,18 @@ final class Cluster implements AutoCloseable {
 
     Cluster(Release release) throws IOException {
         root = Scratch.create("conform-rocketmq-");
-        System.setProperty("user.home", root.toString());  // where RocketMQ and RocksDB write logs
+        System.setProperty("user.home", root.toString());  // the parent of the log directories of RocketMQ and RocksDB
     }
 
     @Override public void close() {
-        ends.shutdownNow();  // the process ends, and with it whatever is open
+        ends.shutdownNow();  // the process ends and frees all resources
         Scratch.delete(root);
     }
 
     void reset(Settings chosen, String protocol) {
         if (!chosen.acksAll()) {
-            throw new Unsupported("acks=all only: RocketMQ shows a message to consumers at once, and promises nothing, "
-                    + "where allAckInSyncStateSet is off");
+            throw new Unsupported("the adapter for RocketMQ supports acks=all only: without allAckInSyncStateSet, "
+                    + "RocketMQ does not guarantee that messages are kept");
         }
         nodes.forEach(this::end);
         nodes.clear();
@@ -65,7 +66,7 @@ final class Cluster implements AutoCloseable {
         settle();
     }
 
-    /** A slave is connected to the first master, and in sync with it; both know. */
+    /** Connects a slave to the first master, and adds the slave to the SyncStateSet. Both brokers learn this. */
     private void join(Node slave) {
         Node master = nodes.get(0);
         for (int half = 0; half < 2; half++) {
@@ -82,7 +83,7 @@ final class Cluster implements AutoCloseable {
         return VERBS;
     }
 
-    /** Carries out an event such as {@code fetch B}. */
+    /** Applies an event such as {@code fetch B}. Returns whether the event was applied. */
     boolean apply(String event) {
         String[] words = event.split(" ");
         Node node = nodes.get(NAMES.indexOf(words[1]));
@@ -104,7 +105,7 @@ final class Cluster implements AutoCloseable {
             case "shrink" -> shrink(node);
             case "alter" -> alter(node);
             case "altered" -> altered(node);
-            default -> throw new IllegalArgumentException("no such event: " + verb);
+            default -> throw new IllegalArgumentException("unknown event: " + verb);
         };
     }
 
@@ -116,7 +117,7 @@ final class Cluster implements AutoCloseable {
         return appended;
     }
 
-    /** What the slave has to tell reaches the master that it knows, and something of what that sends is in flight. */
+    /** Delivers the slave's report to the master that it knows. The master's next frame is then in flight. */
     private boolean fetch(Node node) {
         if (!node.isUp() || node.roles.master() == null || node.roles.master() == node.id) {
             return false;
@@ -129,7 +130,8 @@ final class Cluster implements AutoCloseable {
             leave(node);
         }
         if (node.link == null) {
-            lostBetween(node, master).forEach(Link::cutAtMaster);  // whose end comes before the new one's beginning
+            // these connections end before the new connection begins
+            lostBetween(node, master).forEach(Link::cutAtMaster);
             node.link = new Link(node.broker, master.broker);
         }
         node.link.fetch();
@@ -146,7 +148,7 @@ final class Cluster implements AutoCloseable {
 
     // Faults
 
-    /** What is on disk at this moment is what a process leaves that is killed. */
+    /** Kills the process. The broker's disk becomes a copy of the files as they are now. */
     private boolean crash(Node node) {
         if (!node.isUp()) {
             return false;
@@ -168,7 +170,10 @@ final class Cluster implements AutoCloseable {
 
     // Decisions
 
-    /** The next decision, as the controller tells it; or what is new since of the SyncStateSet, as a broker asks for it. */
+    /**
+     * Delivers the next decision. If the broker knows the latest epoch and is the master, delivers the controller's
+     * current SyncStateSet.
+     */
     private boolean notify(Node node) {
         if (!node.isUp()) {
             return false;
@@ -211,7 +216,7 @@ final class Cluster implements AutoCloseable {
         }
     }
 
-    /** The slave leaves the connection that it has; its master does not notice yet. */
+    /** Closes the slave's connection. The master does not notice yet. */
     private void leave(Node node) {
         if (node.link != null) {
             node.link.cutAtSlave();
@@ -220,7 +225,7 @@ final class Cluster implements AutoCloseable {
         }
     }
 
-    /** The connections that the slave has left, and the master has not noticed. */
+    /** Returns the connections that the slave has closed and the master has not. */
     private List<Link> lostBetween(Node slave, Node master) {
         lost.removeIf(each -> !each.isOpenAtMaster());
         return lost.stream().filter(each -> each.slave.id == slave.id && each.master == master.broker)
@@ -229,7 +234,10 @@ final class Cluster implements AutoCloseable {
 
     // The SyncStateSet
 
-    /** The master loses its connection to the slave; or, where there is none, finds that it has lagged for too long. */
+    /**
+     * Makes the master lose its connection to the slave. Without a connection, the master finds that the slave has
+     * lagged for too long.
+     */
     private boolean shrink(Node node) {
         Node master = node(quorum.current().master());
         if (master == node || !master.isMaster() || !master.broker.ha().getLocalSyncStateSet().contains(node.id)) {
@@ -296,7 +304,7 @@ final class Cluster implements AutoCloseable {
         return root.resolve(String.valueOf(disks++));
     }
 
-    // What can be seen
+    // Observation
 
     private void settle() {
         for (Node node : nodes) {

@@ -6,15 +6,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** Directories of brokers. */
+/** The directories of the brokers. */
 final class Disk {
     private static final String FIRST_FILE = "00000000000000000000";
 
     private Disk() { }
 
     /**
-     * A broker that has not been written to. It has the first file of its log, for a master whose log has no file lets
-     * half a second pass before it looks again.
+     * Creates the directory of an empty broker, with the first file of the log. Without this file, a master would wait
+     * for half a second before it looks again.
      */
     static Path create(Path directory) {
         try {
@@ -26,7 +26,10 @@ final class Disk {
         }
     }
 
-    /** What a process that is killed now leaves behind. RocksDB has nothing of the log in it, and is made anew. */
+    /**
+     * Copies the files that a process leaves behind if it is killed now. RocksDB's files are left out, because they
+     * contain no part of the log and are created again.
+     */
     static Path copy(Path from, Path to) {
         try (Stream<Path> files = Files.walk(from)) {
             for (Path each : (Iterable<Path>) files.filter(each -> !isOfRocksDb(from, each))::iterator) {

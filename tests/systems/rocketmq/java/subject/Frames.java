@@ -7,13 +7,16 @@ import org.apache.rocketmq.store.ha.HAConnectionState;
 import org.apache.rocketmq.store.ha.autoswitch.AutoSwitchHAClient;
 import org.apache.rocketmq.store.ha.autoswitch.AutoSwitchHAConnection;
 
-/** One way of a connection between a slave and its master, as frames; what has come of a frame waits for the rest. */
+/**
+ * The frames in one direction of a connection between a slave and its master. An incomplete frame waits for its
+ * remaining bytes.
+ */
 final class Frames {
     /**
-     * @param state what it is part of: a handshake, or the transfer of the log
-     * @param offset of a slave how much it has, of a master where the body belongs; -1 in a slave's handshake
-     * @param body how many bytes of the log, or of epochs, are in it; none where 5.3.3 has a negative number there, whose
-     *     epoch file does not say of which epoch the slave's end is (AutoSwitchHAConnection.transferToSlave)
+     * @param state the state of the connection: handshake, or transfer of the log
+     * @param offset the slave's log end, or the master's offset of the body; -1 in a slave's handshake
+     * @param body the size of the log or of the epochs in the frame. 5.3.3 sends a negative number if the slave's log
+     *     end belongs to no epoch of the master's epoch file (AutoSwitchHAConnection.transferToSlave)
      */
     record Frame(HAConnectionState state, long offset, int body, byte[] bytes) {
         boolean isHandshake() {
@@ -32,7 +35,7 @@ final class Frames {
         this.fromMaster = fromMaster;
     }
 
-    /** The frames that have become whole by these bytes. */
+    /** Adds bytes. Returns the frames that are now complete. */
     List<Frame> add(ByteBuffer come) {
         rest.put(come);
         rest.flip();
@@ -65,7 +68,10 @@ final class Frames {
         return new Frame(state, handshake && !fromMaster ? -1 : rest.getLong(offsetAt), body, bytes);
     }
 
-    /** Log without a header, which 5.3.3 sends after a frame of a negative size: of what comes now nothing can be said. */
+    /**
+     * Returns the remaining bytes as one frame. After a frame with a negative size, 5.3.3 sends parts of the log
+     * without a header, and these cannot be parsed.
+     */
     private Frame garbage() {
         byte[] bytes = new byte[rest.remaining()];
         rest.get(bytes);

@@ -15,8 +15,8 @@ import org.apache.rocketmq.store.ha.autoswitch.AutoSwitchHAConnection;
 import org.apache.rocketmq.store.ha.autoswitch.AutoSwitchHAService;
 
 /**
- * RocketMQ's service, which listens on loopback only. How long producers wait for replicas is not a matter of time: they
- * do until somebody says that it is over.
+ * RocketMQ's HA service, which listens on loopback only. Producers wait for replicas until {@link #endWaiting},
+ * whatever the time.
  */
 final class HaService extends AutoSwitchHAService {
     private final List<GroupCommitRequest> requests = new CopyOnWriteArrayList<>();
@@ -33,13 +33,15 @@ final class HaService extends AutoSwitchHAService {
         super.putRequest(request);
     }
 
-    /** Whether all requests are answered that can be, by the rule of GroupTransferService, whose thread looks for itself. */
+    /**
+     * Returns whether GroupTransferService's thread has responded to all requests that enough replicas have confirmed.
+     */
     boolean hasAnswered() {
         Set<Long> set = getSyncStateSet();
         return waiting().noneMatch(request -> set.size() <= 1 || copies(request, set) >= set.size());
     }
 
-    /** The requests that are not answered yet. */
+    /** Returns the requests without a response. */
     Stream<GroupCommitRequest> waiting() {
         return requests.stream().filter(request -> !request.future().isDone());
     }
@@ -50,7 +52,9 @@ final class HaService extends AutoSwitchHAService {
                 .count();
     }
 
-    /** The SyncStateSet that it wants, while it waits for the controller's; nobody else. */
+    /**
+     * Returns the requested SyncStateSet while the service waits for the controller's response; otherwise an empty set.
+     */
     @SuppressWarnings("unchecked")
     Set<Long> proposed() {
         Set<Long> wanted = (Set<Long>) Reflect.get(this, AutoSwitchHAService.class, "remoteSyncStateSet");
@@ -64,9 +68,9 @@ final class HaService extends AutoSwitchHAService {
     }
 
     /**
-     * slaveTimeout is over for all who wait, whom RocketMQ's thread answers with FLUSH_SLAVE_TIMEOUT. It looks at the time
-     * when it begins with a request; so it is made to begin anew, by an error that it survives, with all that it has not put
-     * away: the answered ones too.
+     * Ends slaveTimeout for all requests, so that RocketMQ's thread responds with FLUSH_SLAVE_TIMEOUT. The thread
+     * checks the deadline only when it starts to handle a request. So an exception, which the thread survives, makes it
+     * start again with all its requests, even with those that have a response.
      */
     void endWaiting(BooleanSupplier areAnswered) {
         for (GroupCommitRequest request : requests) {
@@ -77,7 +81,7 @@ final class HaService extends AutoSwitchHAService {
         Quiet.await(() -> {
             groupTransferService.wakeup();
             return areAnswered.getAsBoolean();
-        }, () -> "producers are not answered");
+        }, () -> "producers get no response");
         isOver = false;
     }
 

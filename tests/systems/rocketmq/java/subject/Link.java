@@ -13,10 +13,10 @@ import org.apache.rocketmq.store.ha.autoswitch.AutoSwitchHAConnection;
 import subject.Frames.Frame;
 
 /**
- * A slave's connection to a master, held in the middle: what one of them sends stays here until an event lets it through.
+ * A slave's connection to a master. The adapter holds the frames of both sides until an event delivers them.
  *
- * <p>What means nothing to who has it already is thrown away: a report of the same end, a second handshake while the first
- * one waits, a heartbeat that nobody has asked for. That is as if the time to send it had not come.
+ * <p>Frames without new information are dropped: a report of the same log end, a second handshake while the first one
+ * waits, and an unexpected heartbeat. This has the same effect as if the time to send them had not come.
  */
 final class Link {
     final Broker slave;
@@ -31,12 +31,12 @@ final class Link {
     private Reading atMaster;
     private long sentToMaster;
     private long sentToSlave;
-    private final long readBefore;  // by the slave, of other connections
+    private final long readBefore;  // bytes that the slave has read from other connections
     private Frame handshake;
     private Frame report;
     private Frame heartbeat;
     private boolean wantsHeartbeat;
-    private long end = -1;  // of the log that has come from the master, which begins where the slave's first report ends
+    private long end = -1;  // the end of the log that the master has sent; it starts at the slave's first report
     private Frame inFlight;
 
     Link(Broker slave, Broker master) {
@@ -47,7 +47,7 @@ final class Link {
         unblock(toSlave);
     }
 
-    /** Takes what has come from either side. */
+    /** Reads the frames that have arrived from both sides. */
     void look() {
         try {
             look(toSlave, fromSlave, this::fromSlave);
@@ -108,7 +108,10 @@ final class Link {
         return inFlight != null;
     }
 
-    /** The slave's request reaches the master, and something of what that sends is in flight: its handshake, or its log. */
+    /**
+     * Delivers the slave's handshake or report to the master. The master's next frame is then in flight: its handshake,
+     * a part of its log, or a heartbeat.
+     */
     void fetch() {
         if (toMaster == null) {
             shakeHands();
@@ -136,7 +139,7 @@ final class Link {
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }
-        Quiet.await(() -> seen(!pushed.isEmpty()) || !isOpenAtMaster(), () -> master + " does not answer " + slave);
+        Quiet.await(() -> seen(!pushed.isEmpty()) || !isOpenAtMaster(), () -> master + " does not respond to " + slave);
     }
 
     private AutoSwitchHAConnection find(String address) {
@@ -144,7 +147,7 @@ final class Link {
                 .filter(each -> each.getClientAddress().equals(address)).findFirst().orElse(null);
     }
 
-    /** What the slave has told last, or tells now that it is time for it. */
+    /** Delivers the slave's last report. If there is none, makes the slave send one. */
     private void report() {
         if (report == null) {
             slave.timeToReport(() -> seen(report != null));
@@ -168,7 +171,7 @@ final class Link {
                 () -> master + " does not read what " + slave + " sent");
     }
 
-    /** What is in flight reaches the slave, which handles it and tells what it has; or breaks the connection. */
+    /** Delivers the frame in flight. The slave handles it and sends a report, or closes the connection. */
     void receive() {
         Frame frame = inFlight;
         inFlight = null;
@@ -187,7 +190,7 @@ final class Link {
         return condition;
     }
 
-    /** The master has pushed all that it has, if it is about to. */
+    /** Waits until the master has sent everything that it is about to send. */
     void settle() {
         look();
         if (isOpenAtMaster() && end >= 0) {
@@ -196,12 +199,15 @@ final class Link {
         }
     }
 
-    /** Whether all is here that the master says to have pushed; it says so before it does. */
+    /**
+     * Returns whether all bytes have arrived that the master counts as sent. The master counts them before it sends
+     * them.
+     */
     private boolean hasCome() {
         return !isOpenAtMaster() || connection.getTransferFromWhere() <= end;
     }
 
-    /** The connection is lost, as the master notices. */
+    /** Closes the connection at the master. */
     void cutAtMaster() {
         if (isOpenAtMaster()) {
             close(toMaster);
@@ -209,14 +215,14 @@ final class Link {
         }
     }
 
-    /** The master's process has ended; what is in flight may still come. */
+    /** Closes the connection because the master's process has ended. The frame in flight can still arrive. */
     void endAtMaster() {
         if (isOpenAtMaster()) {
             close(toMaster);
         }
     }
 
-    /** The connection is lost, as the slave notices; what is in flight goes with it. */
+    /** Closes the connection at the slave. The frame in flight is lost. */
     void cutAtSlave() {
         inFlight = null;
         close(toSlave);

@@ -15,10 +15,10 @@ import org.apache.rocketmq.remoting.protocol.EpochEntry;
 import org.apache.rocketmq.store.DefaultMessageStore;
 import org.apache.rocketmq.store.SelectMappedBufferResult;
 
-/** Messages of one size, so that offsets in bytes divide into those of records. */
+/** Messages of one size, so that an offset in bytes corresponds to a number of records. */
 final class Log {
     static final String TOPIC = "t";
-    static final int SIZE = 95;  // 91 bytes of fields and lengths, topic and body
+    static final int SIZE = 95;  // 91 bytes of fields and lengths, then topic and body
 
     private static final int QUEUE = 0;
     private static final InetSocketAddress HOST = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
@@ -38,7 +38,10 @@ final class Log {
         return message;
     }
 
-    /** By offset, the record and its epoch: by the epoch file, for a message has none of its own. */
+    /**
+     * Returns the records by offset, with their epochs. The epochs are from the epoch file, because a message has no
+     * epoch.
+     */
     static List<List<Object>> entries(DefaultMessageStore store, List<EpochEntry> epochs) {
         List<List<Object>> entries = new ArrayList<>();
         SelectMappedBufferResult found = store.getMaxPhyOffset() == 0 ? null : store.getCommitLogData(0);

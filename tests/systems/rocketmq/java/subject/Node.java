@@ -4,14 +4,14 @@ import java.nio.file.Path;
 import java.util.List;
 import org.apache.rocketmq.remoting.protocol.EpochEntry;
 
-/** A replica, whether its broker is up or down. */
+/** A replica and its broker, which may be down. */
 final class Node {
     final long id;
     Path disk;
-    Broker broker;  // null while it is down
+    Broker broker;  // null while the broker is down
     Roles roles;
-    Link link;  // to its master; there is none until it has fetched
-    int next;  // of the controller's decisions, the first that it has not learned
+    Link link;  // the connection to its master; null before its first fetch
+    int next;  // the first epoch whose decision it has not learned
     long end;
     long confirmed;
     List<EpochEntry> epochs = List.of();
@@ -29,7 +29,7 @@ final class Node {
         return isUp() && broker.isMaster();
     }
 
-    /** Looks at the replica; what is on disk stays as it was when its process ended. */
+    /** Updates the fields from the running broker. They keep their last values while the broker is down. */
     void look() {
         if (isUp()) {
             end = broker.end();

@@ -4,7 +4,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** Waits for what RocketMQ's threads will have done: for a condition, never for a time. */
+/** Waits until RocketMQ's threads have reached a condition. It never waits for a fixed time. */
 final class Quiet {
     private static final long PATIENCE_NS = 30_000_000_000L;
     private static final long LOOK_NS = 20_000;
@@ -15,7 +15,7 @@ final class Quiet {
         long end = System.nanoTime() + PATIENCE_NS;
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() > end) {
-                throw new IllegalStateException("it does not come to rest: " + what.get());
+                throw new IllegalStateException("timed out after 30 s: " + what.get());
             }
             LockSupport.parkNanos(LOOK_NS);
         }

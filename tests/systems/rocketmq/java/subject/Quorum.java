@@ -19,9 +19,9 @@ import org.apache.rocketmq.remoting.protocol.header.controller.GetReplicaInfoRes
 import org.apache.rocketmq.remoting.protocol.header.controller.register.ApplyBrokerIdRequestHeader;
 
 /**
- * RocketMQ's controller: its state machine ReplicasInfoManager, without the Raft log that would repeat its events.
+ * RocketMQ's controller. It has the state machine ReplicasInfoManager, but not the Raft log that replicates its events.
  *
- * <p>The decisions are kept as they were made, for brokers are told of them, and may hear late.
+ * <p>It keeps every decision, because a broker may learn a decision late.
  */
 final class Quorum {
     private static final String CLUSTER = "cluster";
@@ -43,7 +43,7 @@ final class Quorum {
         }
     }
 
-    /** Elects a broker, as an operator does who names it. False: the controller refuses. */
+    /** Elects the named broker, as an operator can do. Returns false if the controller rejects it. */
     boolean elect(long id) {
         if (!apply(manager.electMaster(new ElectMasterRequestHeader(CLUSTER, BROKER, id, true), policy))) {
             return false;
@@ -52,7 +52,7 @@ final class Quorum {
         return true;
     }
 
-    /** What becomes of a request for another SyncStateSet. */
+    /** Handles a request to change the SyncStateSet. */
     void answer(Asked asked) {
         AlterSyncStateSetRequestHeader header =
                 new AlterSyncStateSetRequestHeader(BROKER, asked.master, asked.masterEpoch);
@@ -62,7 +62,7 @@ final class Quorum {
         asked.isAnswered = true;
     }
 
-    /** The decision of now, as a broker gets it that asks. */
+    /** Returns the current decision, as a broker receives it from the controller. */
     Decision current() {
         ControllerResult<GetReplicaInfoResponseHeader> result =
                 manager.getReplicaInfo(new GetReplicaInfoRequestHeader(BROKER));
@@ -72,7 +72,7 @@ final class Quorum {
                 new HashSet<>(set.getSyncStateSet()));
     }
 
-    /** The decision that opened an epoch. */
+    /** Returns the decision that started an epoch. */
     Decision of(int epoch) {
         return decisions.get(epoch - 1);
     }

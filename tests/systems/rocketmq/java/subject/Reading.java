@@ -3,8 +3,9 @@ package subject;
 import org.apache.rocketmq.store.ha.io.AbstractHAReader;
 
 /**
- * How far a thread of RocketMQ's has come with what it reads from a connection. It handles what it has read before it reads
- * again, and looks again until nothing is there: so if it has read all that was sent and then nothing, it has handled it.
+ * The progress of a RocketMQ thread that reads from a connection. The thread handles the bytes that it has read, and
+ * reads again until there are no more. So the thread has handled everything that was sent if it has read all of it and
+ * its next read has found nothing.
  */
 final class Reading {
     private long read;

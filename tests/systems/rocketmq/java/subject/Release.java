@@ -1,9 +1,10 @@
 package subject;
 
-/** A release of RocketMQ. Its adapter is the same for all that there are. */
+/** A release of RocketMQ. All releases have the same adapter. */
 record Release(String version) {
     static Release of(String[] arguments) {
-        System.setProperty("rmq.logback.configurationFile", "rmq.logback.xml");  // that of resources, not the controller's
+        // the file in resources, instead of the controller's
+        System.setProperty("rmq.logback.configurationFile", "rmq.logback.xml");
         return new Release(arguments[0]);
     }
 }

@@ -7,13 +7,14 @@ import java.util.Set;
 import org.apache.rocketmq.remoting.protocol.body.SyncStateSet;
 
 /**
- * What a broker's ReplicasManager does when it hears of a decision, and when its SyncStateSet is to be another: ours, since
- * RocketMQ's needs a whole BrokerController. Its steps are those of changeToMaster, changeToSlave, changeSyncStateSet,
- * checkSyncStateSetAndDoReport and doReportSyncStateSetChanged, in their order.
+ * The reactions of a broker's ReplicasManager to a decision, and to a change of its SyncStateSet. RocketMQ's own class
+ * needs a whole BrokerController, so the adapter repeats the steps of changeToMaster, changeToSlave,
+ * changeSyncStateSet, checkSyncStateSetAndDoReport and doReportSyncStateSetChanged in the same order.
  */
 final class Roles {
     private final Broker broker;
-    private final Deque<Set<Long>> changes = new ArrayDeque<>();  // that wait for those before them to be answered
+    // changes that wait for the response to an earlier change
+    private final Deque<Set<Long>> changes = new ArrayDeque<>();
     private Asked asked;
     private Long master;
     private volatile int masterEpoch;
@@ -65,7 +66,7 @@ final class Roles {
         broker.unfence();
     }
 
-    /** News of the SyncStateSet in an epoch that the broker knows. */
+    /** Applies a new SyncStateSet of an epoch that the broker knows. */
     void changeSyncStateSet(Set<Long> newSet, int epoch) {
         if (epoch > setEpoch) {
             setEpoch = epoch;
@@ -74,7 +75,7 @@ final class Roles {
         }
     }
 
-    /** Looks for slaves that have lagged for too long, as a master does from time to time. */
+    /** Checks for slaves that have lagged for too long, as a master does periodically. */
     void check() {
         Set<Long> wanted = broker.ha().maybeShrinkSyncStateSet();
         wanted.add(broker.id);
@@ -83,7 +84,10 @@ final class Roles {
         }
     }
 
-    /** RocketMQ's service has one thread for its changes: it sends a request when it has the answer to the one before. */
+    /**
+     * Requests a change. RocketMQ has one thread for these changes, so it sends a request only after the response to
+     * the previous request.
+     */
     synchronized void report(Set<Long> wanted) {
         if (!wanted.equals(changes.peekLast())) {
             changes.add(wanted);

@@ -3,13 +3,14 @@ package subject;
 import java.util.List;
 
 /**
- * The locks that a log manager has on its directories, and with each an open file. Nothing but its shutdown gives them
- * back, and brokers here are abandoned, as by a process that dies, which would have lost them.
+ * The file locks that a log manager holds on its directories. Each lock has an open file, and only the log manager's
+ * shutdown releases them. The adapter abandons brokers without a shutdown, as if their processes had died. The
+ * operating system would then have released the locks.
  */
 final class DirectoryLocks {
     private DirectoryLocks() { }
 
-    /** Gives back those of a LogManager, Scala's or Java's. */
+    /** Releases the locks of a LogManager, whether its class is written in Scala or in Java. */
     static void release(Object logManager) {
         Object locks = Reflect.get(logManager, logManager.getClass(), "dirLocks");
         for (Object lock : locks instanceof List<?> list ? list : Scala.list((scala.collection.Iterable<?>) locks)) {

@@ -4,10 +4,10 @@ import java.util.function.Supplier;
 import org.apache.kafka.common.utils.Time;
 
 /**
- * A clock that only moves between events, and unless told otherwise by more than replica.lag.time.max.ms.
+ * A clock that moves only between events. By default, it moves by more than replica.lag.time.max.ms.
  *
- * <p>Kafka's leader holds its high watermark back for a replica outside the ISR that was caught up a short while ago.
- * The model knows no time; with such leaps nobody outside the ISR was caught up a short while ago.
+ * <p>A Kafka leader holds its high watermark back for a replica outside the ISR that was caught up within the lag time.
+ * The model has no time. With these leaps, no replica outside the ISR was caught up within the lag time.
  */
 final class FakeTime implements Time {
     static final int LAG_MS = 30_000;
@@ -19,7 +19,7 @@ final class FakeTime implements Time {
         now += ms;
     }
 
-    // No @Override from here on: not every release has every method.
+    // The methods below have no @Override, because not every release has all of them.
 
     public long milliseconds() {
         return now;
@@ -36,6 +36,6 @@ final class FakeTime implements Time {
     public void sleep(long ms) { }
 
     public void waitObject(Object object, Supplier<Boolean> condition, long deadlineMs) {
-        throw new UnsupportedOperationException("somebody waits for the clock, which moves between events only");
+        throw new UnsupportedOperationException("the clock moves only between events, so nothing may wait for it");
     }
 }

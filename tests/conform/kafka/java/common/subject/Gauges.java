@@ -4,8 +4,8 @@ import com.yammer.metrics.core.MetricsRegistry;
 import java.util.List;
 
 /**
- * The gauges of a process, which every broker has put into one registry and nobody takes out: those of a log directory
- * keep its log manager, and that the whole broker.
+ * The metrics of all brokers of this process. Every broker adds its gauges to one shared registry, and no broker
+ * removes them. The gauges of a log directory refer to its log manager, and so keep the whole broker in memory.
  */
 final class Gauges {
     private static final List<String> REGISTRIES = List.of("org.apache.kafka.server.metrics.KafkaYammerMetrics",
@@ -13,7 +13,7 @@ final class Gauges {
 
     private Gauges() { }
 
-    /** Takes out all of them. */
+    /** Removes all metrics from the registry. */
     static void forget() {
         MetricsRegistry registry = registry();
         registry.allMetrics().keySet().forEach(registry::removeMetric);
@@ -29,6 +29,6 @@ final class Gauges {
                 throw new IllegalStateException(failed);
             }
         }
-        throw new IllegalStateException("none of " + REGISTRIES);
+        throw new IllegalStateException("found no metrics registry among " + REGISTRIES);
     }
 }

@@ -3,7 +3,7 @@ package subject;
 import java.util.List;
 import java.util.Map;
 
-/** The rules of a release of Kafka, and of the generations. */
+/** The rules of a Kafka release, or of a reference design. */
 final class KafkaRules {
     private static final String RELEASE = "kafka-";
     private static final List<String> GENERATIONS = List.of("hw", "kip-101", "kip-279", "kip-320", "kip-497", "kip-595",
@@ -39,8 +39,8 @@ final class KafkaRules {
     }
 
     /**
-     * Up to 2.1.0 (KAFKA-7786), and with truncation on fetch until KAFKA-18991, a follower compared no epochs. In all
-     * generations it does.
+     * Returns the choice of the mechanism late_answer. A follower did not compare leader epochs up to 2.1.0
+     * (KAFKA-7786), nor with truncation on fetch until KAFKA-18991. In all reference designs it does.
      */
     private static String lateAnswer(String protocol) {
         String name = protocol.split(":", 2)[0];
@@ -69,7 +69,10 @@ final class KafkaRules {
         return !release.isAtLeast("3.3") ? "unchecked" : release.isAtLeast("3.5") ? "incarnation" : "alive";
     }
 
-    /** Whether a protocol, such as kip-497 or kafka-2.8.1, has what a generation has brought, and Kafka since a release. */
+    /**
+     * Returns whether a protocol has a feature. A reference design, such as kip-497, has it from {@code generation} on.
+     * A Kafka release, such as kafka-2.8.1, has it from {@code since} on.
+     */
     private static boolean has(String protocol, String generation, String since) {
         String name = protocol.split(":", 2)[0];
         return name.startsWith(RELEASE) ? Release.of(name.substring(RELEASE.length())).isAtLeast(since)

@@ -10,10 +10,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import scala.Option;
 
 /**
- * A broker whose clock moves in `lapse` only: what it has noted of its followers' fetches is what they did.
+ * A broker with the setting {@code lag_time}, whose clock moves only at {@code lapse}. Its state of the followers'
+ * fetches contains only fetches that the followers have sent.
  *
- * <p>To propose a change of the ISR for one replica alone, a KafkaBroker makes up fetches or resets clocks of others.
- * Where time decides how far a high watermark may rise, these must leave no trace.
+ * <p>To propose an ISR change of one replica only, a KafkaBroker simulates fetches or resets the lag clocks of other
+ * replicas. With lag_time these values decide how far the high watermark may rise, so this class restores them.
  */
 final class LagTime {
     private final KafkaBroker broker;
@@ -36,7 +37,7 @@ final class LagTime {
         }
         int follower = (Integer) given[0];
         if (method.getName().equals("proposeExpand") && broker.remoteLeo(follower) < broker.replica().hw()) {
-            return null;  // a fetch that is made up would make a leader up to 2.3 evaluate its high watermark
+            return null;  // a simulated fetch would make a leader up to 2.3 advance its high watermark
         }
         List<Runnable> back = noted();
         try {
@@ -55,7 +56,7 @@ final class LagTime {
         }
     }
 
-    /** What puts back when each follower fetched last and was caught up last. */
+    /** Returns the actions that restore when each follower fetched last and was caught up last. */
     private List<Runnable> noted() throws ReflectiveOperationException {
         List<Runnable> back = new ArrayList<>();
         Method ofBroker = KafkaBroker.class.getDeclaredMethod("partition");
@@ -70,7 +71,7 @@ final class LagTime {
         return back;
     }
 
-    /** Since 3.3 these are one immutable value. */
+    /** Since 3.3, a replica keeps these times in one immutable object. */
     private static List<Runnable> noted(Object replica) throws ReflectiveOperationException {
         List<Runnable> back = new ArrayList<>();
         for (Field field : replica.getClass().getDeclaredFields()) {
@@ -83,7 +84,7 @@ final class LagTime {
             }
         }
         if (back.isEmpty()) {
-            throw new IllegalStateException("nothing is known of a follower's fetches in " + replica.getClass());
+            throw new IllegalStateException("found no fields with the follower's fetch times in " + replica.getClass());
         }
         return back;
     }

@@ -2,11 +2,14 @@ package subject;
 
 import org.apache.kafka.common.errors.OffsetOutOfRangeException;
 
-/** Deletes the first records of a log. */
+/** Raises the log start offset of a log. */
 final class LogStarts {
     private LogStarts() { }
 
-    /** Whether Kafka raises the log start. It refuses an offset beyond the high watermark, which a log may not know yet. */
+    /**
+     * Returns whether Kafka raises the log start offset. Kafka rejects an offset beyond the high watermark, also if the
+     * log does not know its high watermark yet.
+     */
     static boolean raise(Runnable raising) {
         try {
             raising.run();

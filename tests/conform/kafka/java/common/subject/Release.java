@@ -5,10 +5,10 @@ import java.util.Map;
 import java.util.Properties;
 
 /**
- * Which Kafka this is, as the command line says: {@code RELEASE [--ibp VERSION] [--clock MS]}.
+ * The Kafka release from the command line: {@code RELEASE [--ibp VERSION] [--clock MS]}.
  *
- * @param interBrokerProtocol inter.broker.protocol.version, null for the release's own
- * @param clockMs how much time passes before each event
+ * @param interBrokerProtocol inter.broker.protocol.version; null for the release's default
+ * @param clockMs the time that passes before each event, in milliseconds
  */
 record Release(String version, String interBrokerProtocol, int clockMs) {
     static Release of(String... arguments) {
@@ -28,18 +28,21 @@ record Release(String version, String interBrokerProtocol, int clockMs) {
         return Arrays.compare(numbers(version), numbers(other)) >= 0;
     }
 
-    /** Whether brokers speak to each other as they do since a release. */
+    /** Returns whether the inter-broker protocol is at least that of {@code other}. */
     boolean speaks(String other) {
         return interBrokerProtocol == null
                 ? isAtLeast(other) : Arrays.compare(numbers(interBrokerProtocol), numbers(other)) >= 0;
     }
 
-    /** Whether it is run with metadata records, as under KRaft, rather than with the requests of ZooKeeper's time. */
+    /** Returns whether brokers apply metadata records (KRaft) instead of requests of a ZooKeeper controller. */
     boolean isRaft() {
         return KafkaBroker.IS_RAFT;
     }
 
-    /** Whether brokers answer producers themselves here; else who is answered is worked out from what can be seen. */
+    /**
+     * Returns whether the adapter reports the acknowledgements that brokers send to producers. Otherwise, epochfuzz
+     * derives the acknowledgements from the observations.
+     */
     boolean answersProducers() {
         return false;
     }
@@ -53,24 +56,25 @@ record Release(String version, String interBrokerProtocol, int clockMs) {
         return host.settings().lagTime() ? LagTime.of(broker, host) : broker;
     }
 
-    /** What brokers that are gone have left in this process. */
+    /** Removes the metrics that brokers of earlier schedules have left in this process. */
     void forget() {
         Gauges.forget();
     }
 
-    /** The version of the format of records. */
+    /** Returns the version of the record format. */
     byte magic() {
         return (byte) (speaks("0.11") ? 2 : 1);
     }
 
-    /** The bytes of a batch of one record; all values have one length. */
+    /** Returns the size in bytes of a batch with one record. All values have the same length. */
     int batchSize() {
         return magic() == 2 ? 74 : 40;
     }
 
     /**
-     * The configuration of a broker. What is not set here has no say in anything that can be seen. The log directory is
-     * no part of it: a log manager is given its own, and since 1.0 (KIP-112) only DescribeLogDirs asks for others.
+     * Returns the configuration of a broker. Settings that are missing here have no observable effect. The log
+     * directory is missing, because the log manager receives it as an argument. Since 1.0 (KIP-112), only
+     * DescribeLogDirs reads it from the configuration.
      */
     Properties properties(Host host) {
         Settings settings = host.settings();
@@ -93,8 +97,9 @@ record Release(String version, String interBrokerProtocol, int clockMs) {
     }
 
     /**
-     * Null for the release's own. The leaders of 2.7 ask the controller for another ISR from 2.7-IV2 on
-     * (ApiVersion.isAlterIsrSupported); below that they write it to ZooKeeper, which is one event.
+     * Returns inter.broker.protocol.version, or null for the release's default. From 2.7-IV2 on, a leader of 2.7 sends
+     * its ISR change to the controller (ApiVersion.isAlterIsrSupported). Below, it writes the change to ZooKeeper,
+     * which is one event.
      */
     private String interBrokerProtocol(boolean changesIsrAtOnce) {
         boolean isOwn = interBrokerProtocol == null;

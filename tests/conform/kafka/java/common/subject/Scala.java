@@ -17,7 +17,7 @@ import scala.runtime.AbstractFunction1;
 import scala.runtime.AbstractFunction2;
 import scala.runtime.BoxedUnit;
 
-/** Java's collections and functions as Scala's, and back, by what Scala has had from 2.11 to 2.13. */
+/** Conversions between Java and Scala collections and functions, with classes that Scala 2.11 to 2.13 share. */
 final class Scala {
     private Scala() { }
 
@@ -50,7 +50,7 @@ final class Scala {
         return JavaConverters.mapAsJavaMapConverter(map).asJava();
     }
 
-    /** Scala's Int is Object to Java's compiler. */
+    /** Converts Scala's Int, which Java's compiler sees as Object. */
     static Set<Integer> ints(scala.collection.Iterable<?> items) {
         Set<Integer> set = new TreeSet<>();
         for (Object item : list(items)) {
@@ -80,7 +80,7 @@ final class Scala {
         };
     }
 
-    /** A callback that nobody wants to hear of. */
+    /** Returns a callback that does nothing. */
     static <A, B> Function2<A, B, BoxedUnit> ignore() {
         return new AbstractFunction2<A, B, BoxedUnit>() {
             @Override public BoxedUnit apply(A first, B second) {

@@ -2,7 +2,10 @@ package subject;
 
 import java.util.Set;
 
-/** A proposal that is answered at once, with the version that it made, and as it was or not at all: by ZooKeeper. */
+/**
+ * A leader's ISR change that ZooKeeper accepts or rejects at once. If it accepts the change, {@code version} is the new
+ * version, and the ISR is exactly the proposed one.
+ */
 final class Write implements Proposal {
     private final Set<Integer> isr;
     private final int epoch;
@@ -29,7 +32,7 @@ final class Write implements Proposal {
 
     @Override public void accept(Decision made) {
         if (!isr.equals(Set.copyOf(made.isr()))) {
-            throw new IllegalStateException("the leader proposed " + isr + ", and would go on with " + made.isr());
+            throw new IllegalStateException("the leader proposed " + isr + ", but ZooKeeper has " + made.isr());
         }
         version = made.version();
     }

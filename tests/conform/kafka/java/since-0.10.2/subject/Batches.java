@@ -13,9 +13,11 @@ import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.common.record.Record;
 import org.apache.kafka.common.record.Records;
 
-/** Records in Kafka's old formats, which know no leader epoch. All values have one length, so all records do. */
+/**
+ * Records in Kafka's old formats, which have no leader epoch. All values have the same length, and so have all records.
+ */
 final class Batches {
-    private static final long TIMESTAMP = 1_600_000_000_000L;  // none of a message may depend on the clock
+    private static final long TIMESTAMP = 1_600_000_000_000L;  // a constant, so that no message depends on the clock
 
     private Batches() { }
 
@@ -24,7 +26,10 @@ final class Batches {
                 Record.create(TIMESTAMP, null, entry.text().getBytes(StandardCharsets.UTF_8)));
     }
 
-    /** A copy, because records that were read from a log are a part of its file, and change with it. */
+    /**
+     * Returns the records in memory. Records that were read from a log are a slice of its file, and would change with
+     * the file.
+     */
     static MemoryRecords copy(Records records) {
         if (records instanceof MemoryRecords inMemory) {
             return inMemory;

@@ -3,12 +3,12 @@ package subject;
 import java.security.Permission;
 
 /**
- * Catches System.exit, by which a follower ends that may not truncate its log. Kafka has a class for that only since 0.11, so
- * it needs {@code -Djava.security.manager=allow}.
+ * Catches System.exit. A follower calls it if it must not truncate its log because unclean election is disabled. Kafka
+ * has the class Exit only since 0.11, so this class needs {@code -Djava.security.manager=allow}.
  */
 @SuppressWarnings("removal")
 final class Exits extends SecurityManager {
-    private static final ThreadLocal<Boolean> CAUGHT = new ThreadLocal<>();  // null outside of Kafka's work
+    private static final ThreadLocal<Boolean> CAUGHT = new ThreadLocal<>();  // null outside of Kafka's code
 
     private Exits() { }
 
@@ -18,7 +18,10 @@ final class Exits extends SecurityManager {
         }
     }
 
-    /** Runs work of Kafka's; throws Halted if it wanted to exit, whoever caught the exception by which it could not. */
+    /**
+     * Runs Kafka's code. Throws Halted if the code called System.exit, even if it caught the exception that prevented
+     * the exit.
+     */
     static void caught(Runnable work) {
         CAUGHT.set(false);
         try {

@@ -7,7 +7,7 @@ import kafka.utils.Scheduler;
 import scala.Function0;
 import scala.runtime.BoxedUnit;
 
-/** Runs what is to happen soon when told to, and never what is to happen periodically. */
+/** A scheduler that runs undelayed tasks in {@link #runDue}. It never runs periodic or delayed tasks. */
 final class FakeScheduler implements Scheduler {
     private final Queue<Function0<BoxedUnit>> due = new ArrayDeque<>();
 
@@ -24,7 +24,7 @@ final class FakeScheduler implements Scheduler {
         }
     }
 
-    // The defaults of schedule's parameters: Scala 2.11 leaves them to those who implement the trait.
+    // The default arguments of schedule. With Scala 2.11, a class that implements the trait has to define them.
 
     public long schedule$default$3() {
         return 0;

@@ -34,7 +34,7 @@ import org.apache.kafka.common.requests.UpdateMetadataRequest.EndPoint;
 import org.apache.kafka.common.protocol.SecurityProtocol;
 import scala.Option;
 
-/** A broker of Kafka 2.0. */
+/** A broker of Kafka 0.10.2. */
 final class KafkaBroker implements Broker {
     static final boolean IS_RAFT = false;
     private static final int CONTROLLER = 9;
@@ -68,7 +68,10 @@ final class KafkaBroker implements Broker {
         leader = new Leader(manager, timer);
     }
 
-    /** Up to 0.11 a replica manager checkpoints high watermarks where the configuration says. */
+    /**
+     * Returns the configuration with log.dirs. Up to 0.11, a replica manager reads the directory of its high watermark
+     * checkpoint from there.
+     */
     private static KafkaConfig configuration(Host host) {
         Properties properties = host.release().properties(host);
         properties.put("log.dirs", host.disk().directory().toString());
@@ -121,8 +124,9 @@ final class KafkaBroker implements Broker {
     }
 
     /**
-     * The others are taken for caught up a moment ago, for the leader proposes to remove all that lag. So is a replica
-     * that has all there is, though up to 2.3 a leader removes it if it is silent for long.
+     * Makes the leader propose to remove one follower only. A leader removes all lagging followers, so this method
+     * marks the others as caught up just now. It does the same for the follower if it has all the leader's records,
+     * although a leader up to 2.3 removes such a follower if it does not fetch for a long time.
      */
     @Override public void proposeShrink(int follower) {
         for (kafka.cluster.Replica other : Scala.list(partition().inSyncReplicas())) {

@@ -18,7 +18,7 @@ import org.apache.kafka.common.requests.ListOffsetResponse;
 import scala.Tuple2;
 import scala.collection.Seq;
 
-/** Answers the requests of followers from a ReplicaManager, as KafkaApis does. */
+/** Serves the requests of followers from a ReplicaManager, as KafkaApis does. */
 final class Leader {
     private final ReplicaManager manager;
     private final FakeTimer timer;
@@ -29,8 +29,8 @@ final class Leader {
     }
 
     /**
-     * Answers a fetch, maybe with an error: at once, or when it no longer waits in the purgatory. Running what is
-     * returned ends its time there.
+     * Serves a fetch. The response, which may be an error, follows at once, or when the fetch no longer waits in the
+     * purgatory. Running the returned Runnable ends that wait.
      */
     Runnable serve(Object request, Consumer<Answer> answered) {
         FetchRequest fetch = (FetchRequest) request;
@@ -49,7 +49,9 @@ final class Leader {
         };
     }
 
-    /** A fetch for which there are no records waits in the purgatory, and reads again when its wait ends. */
+    /**
+     * Reads for a fetch. If there are no records, the fetch waits in the purgatory, and reads again when its wait ends.
+     */
     private Runnable read(FetchRequest request, Consumer<FetchPartitionData> done) {
         List<Tuple2<TopicPartition, FetchRequest.PartitionData>> wanted = new ArrayList<>();
         request.fetchData().forEach((partition, data) -> wanted.add(new Tuple2<>(partition, data)));
@@ -60,7 +62,7 @@ final class Leader {
         return timer.added();
     }
 
-    /** What the leader would answer now to the ListOffsets that follows on OFFSET_OUT_OF_RANGE. */
+    /** Returns the leader's responses, as of now, to the ListOffsets request that follows OFFSET_OUT_OF_RANGE. */
     private UnaryOperator<Object> offsets() {
         long latest = manager.getLeaderReplicaIfLocal(Partitions.THE_ONE).logEndOffset().messageOffset();
         return asked -> {

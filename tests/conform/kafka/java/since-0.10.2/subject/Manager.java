@@ -20,9 +20,15 @@ import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.utils.Time;
 import scala.Option;
 
-/** Kafka's ReplicaManager, whose fetcher threads are not started. It makes its own parts, which are replaced then. */
+/**
+ * Kafka's ReplicaManager without started fetcher threads. Its constructor creates the fetcher manager and the
+ * purgatories, which this class then replaces.
+ */
 final class Manager extends ReplicaManager {
-    /** A purgatory waits for its reaper for as long as that sleeps: one after another they would pile up. */
+    /**
+     * Shuts purgatories down in the background. A shutdown waits until the purgatory's reaper wakes up, and many such
+     * waits in sequence would take too long.
+     */
     private static final ExecutorService BACKGROUND = Executors.newCachedThreadPool(work -> {
         Thread thread = new Thread(work, "purgatory-shutdown");
         thread.setDaemon(true);
@@ -54,12 +60,12 @@ final class Manager extends ReplicaManager {
                 return thread;
             }
 
-            /** A broker has other partitions too, so its threads are never idle. */
+            /** Does nothing. A real broker has other partitions too, so its fetcher threads are never idle. */
             @Override public void shutdownIdleFetcherThreads() { }
         };
     }
 
-    /** What was there has a thread, which takes its time to stop. */
+    /** Replaces a purgatory. The old one has a reaper thread that takes a while to stop. */
     private <T extends DelayedOperation> void replacePurgatory(
             String field, DelayedOperationPurgatory<T> old, FakeTimer timer) {
         BACKGROUND.execute(old::shutdown);

@@ -18,7 +18,10 @@ import org.apache.kafka.common.requests.ListOffsetRequest;
 import org.apache.kafka.common.requests.RequestHeader;
 import org.apache.kafka.common.utils.Time;
 
-/** The connection from a fetcher thread to its leader. What passes through is written and parsed, as by a socket. */
+/**
+ * The connection from a fetcher thread to its leader. It serializes and parses every request and response, as a socket
+ * does.
+ */
 final class Wire extends NetworkClient {
     private final Fetcher fetcher;
     private final List<ClientResponse> arrived = new ArrayList<>();
@@ -71,7 +74,7 @@ final class Wire extends NetworkClient {
                 header.apiKey(), ProtoUtils.parseResponse(header.apiKey(), header.apiVersion(), bytes));
     }
 
-    /** An answer in which no partition is mentioned. */
+    /** Returns an empty response, which names no partition. */
     static AbstractResponse empty(Object request) {
         FetchRequest fetch = (FetchRequest) request;
         return new FetchResponse(fetch.version(), new LinkedHashMap<>(), 0);

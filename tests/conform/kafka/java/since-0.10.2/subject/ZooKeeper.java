@@ -11,7 +11,7 @@ import scala.Function3;
 import scala.Option;
 import scala.Tuple2;
 
-/** What a broker asks of ZooKeeper: to change the ISR. */
+/** A broker's client of ZooKeeper. It passes ISR changes to the gate. */
 final class ZooKeeper extends ZkUtils {
     private static final Tuple2<Object, Object> REFUSED = new Tuple2<>(false, -1);
 
@@ -24,7 +24,10 @@ final class ZooKeeper extends ZkUtils {
         this.gate = gate;
     }
 
-    /** A leader has its own proposal or nothing: what it wrote is what it goes on with. */
+    /**
+     * Passes the leader's ISR change to the gate. The leader continues either with exactly the ISR that it wrote, or
+     * with its former ISR.
+     */
     @Override public Tuple2<Object, Object> conditionalUpdatePersistentPath(String path, String data, int version,
             Option<Function3<ZkUtils, String, String, Tuple2<Object, Object>>> check) {
         JsonObject state = JsonParser.parseString(data).getAsJsonObject();
@@ -41,7 +44,7 @@ final class ZooKeeper extends ZkUtils {
         return isr;
     }
 
-    /** A client to a ZooKeeper in which there is nothing. Its constructor would connect, so it is made without. */
+    /** A client of an empty ZooKeeper. It is created without its constructor, which would connect. */
     private static final class NothingThere extends ZkClient {
         private NothingThere() {
             super("");

@@ -21,7 +21,7 @@ import org.apache.kafka.common.requests.LeaderAndIsrRequest;
 import org.apache.kafka.common.requests.RequestHeader;
 import org.apache.kafka.common.requests.UpdateMetadataRequest;
 
-/** Where 1.1 differs from 2.0. */
+/** The parts of Kafka's API that differ between 1.1 and 2.0. */
 final class Api {
     private Api() { }
 

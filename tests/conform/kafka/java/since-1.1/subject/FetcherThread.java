@@ -15,7 +15,7 @@ import scala.Option;
 import scala.Tuple2;
 import scala.collection.Seq;
 
-/** Kafka's fetcher thread, which is no thread here: it works when told to. */
+/** Kafka's fetcher thread, without a thread of its own. The adapter calls its doWork(). */
 final class FetcherThread extends ReplicaFetcherThread {
     private final Fetcher fetcher;
 
@@ -36,7 +36,7 @@ final class FetcherThread extends ReplicaFetcherThread {
         return fetcher;
     }
 
-    /** Whether the partition waits for the leader's end of an epoch before it fetches. */
+    /** Returns whether the partition waits for the end of an epoch from the leader before it fetches. */
     boolean isTruncating() {
         PartitionFetchState state = partitionStates().stateValue(Partitions.THE_ONE);
         return state != null && state.isTruncatingLog();
@@ -50,7 +50,10 @@ final class FetcherThread extends ReplicaFetcherThread {
         }
     }
 
-    /** Only because Java's compiler, unlike Scala's, does not see that what is inherited overrides what it should. */
+    /**
+     * Repeats the inherited method, because Java's compiler, unlike Scala's, does not accept it as an implementation of
+     * the abstract method.
+     */
     @Override @SuppressWarnings({"rawtypes", "unchecked"})
     public ResultWithPartitions buildFetchRequest(Seq<Tuple2<TopicPartition, PartitionFetchState>> partitions) {
         return super.buildFetchRequest(partitions);

@@ -36,7 +36,7 @@ import org.apache.kafka.common.requests.UpdateMetadataRequest.EndPoint;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
 import scala.Option;
 
-/** A broker of Kafka 2.0. */
+/** A broker of Kafka 1.1 to 2.3. */
 final class KafkaBroker implements Broker {
     static final boolean IS_RAFT = false;
     private static final int CONTROLLER = 9;
@@ -118,8 +118,9 @@ final class KafkaBroker implements Broker {
     }
 
     /**
-     * The others are taken for caught up a moment ago, for the leader proposes to remove all that lag. So is a replica
-     * that has all there is, though up to 2.3 a leader removes it if it is silent for long.
+     * Makes the leader propose to remove one follower only. A leader removes all lagging followers, so this method
+     * marks the others as caught up just now. It does the same for the follower if it has all the leader's records,
+     * although a leader up to 2.3 removes such a follower if it does not fetch for a long time.
      */
     @Override public void proposeShrink(int follower) {
         for (kafka.cluster.Replica other : Scala.list(partition().inSyncReplicas())) {
@@ -193,7 +194,8 @@ final class KafkaBroker implements Broker {
     }
 
     private static List<List<Long>> epochs(Log log) {
-        Object cache = log.leaderEpochCache();  // since 2.1.1 an Option, empty for formats without epochs
+        // since 2.1.1 an Option, which is empty for record formats without leader epochs
+        Object cache = log.leaderEpochCache();
         if (cache instanceof Option<?> option) {
             if (option.isEmpty()) {
                 return null;

@@ -13,7 +13,7 @@ import org.apache.kafka.common.requests.ListOffsetResponse;
 final class Offsets {
     private Offsets() { }
 
-    /** Respond with the log start and end that the leader has now. */
+    /** Returns responses with the log start offset and log end offset that the leader has now. */
     static UnaryOperator<Object> of(ReplicaManager manager, FetchRequest fetch) {
         Replica replica = manager.getLeaderReplicaIfLocal(Partitions.THE_ONE);
         long latest = replica.logEndOffset().messageOffset();

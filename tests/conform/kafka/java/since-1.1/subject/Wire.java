@@ -14,7 +14,10 @@ import org.apache.kafka.common.requests.OffsetsForLeaderEpochResponse;
 import org.apache.kafka.common.requests.RequestHeader;
 import org.apache.kafka.common.requests.ResponseHeader;
 
-/** The connection from a fetcher thread to its leader. What passes through is written and parsed, as by a socket. */
+/**
+ * The connection from a fetcher thread to its leader. It serializes and parses every request and response, as a socket
+ * does.
+ */
 final class Wire implements BlockingSend {
     private final Fetcher fetcher;
 
@@ -32,12 +35,12 @@ final class Wire implements BlockingSend {
         return Api.response(header, parsed(header, response));
     }
 
-    /** Since 2.1, so no @Override. */
+    /** Kafka has this method since 2.1, so there is no @Override. */
     public void initiateClose() { }
 
     @Override public void close() { }
 
-    /** As the leader gets it: fields that the version does not have are gone. */
+    /** Returns the request as the leader receives it: without the fields that its version does not have. */
     private static AbstractRequest parsed(RequestHeader header, AbstractRequest request) {
         ByteBuffer bytes = request.serialize(header);
         RequestHeader.parse(bytes);
@@ -52,7 +55,7 @@ final class Wire implements BlockingSend {
         return Api.parsed(header.apiKey(), version, header.apiKey().parseResponse(version, bytes));
     }
 
-    /** An answer in which no partition is mentioned. */
+    /** Returns an empty response, which names no partition. */
     static AbstractResponse empty(Object request) {
         if (request instanceof FetchRequest) {
             return Api.emptyFetchResponse();
@@ -60,7 +63,7 @@ final class Wire implements BlockingSend {
         if (request instanceof OffsetsForLeaderEpochRequest) {
             return new OffsetsForLeaderEpochResponse(Map.of());
         }
-        throw new IllegalArgumentException("a follower does not ask that: " + request);
+        throw new IllegalArgumentException("unexpected request of a follower: " + request);
     }
 
     static boolean asksForOffsets(Object request) {

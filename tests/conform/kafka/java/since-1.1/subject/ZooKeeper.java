@@ -14,7 +14,7 @@ import scala.Function3;
 import scala.Option;
 import scala.Tuple2;
 
-/** What a broker asks of ZooKeeper: to change the ISR. */
+/** A broker's client of ZooKeeper. It passes ISR changes to the gate. */
 final class ZooKeeper extends KafkaZkClient {
     private static final Tuple2<Object, Object> REFUSED = new Tuple2<>(false, -1);
 
@@ -27,7 +27,10 @@ final class ZooKeeper extends KafkaZkClient {
         this.gate = gate;
     }
 
-    /** A leader has its own proposal or nothing: what it wrote is what it goes on with. */
+    /**
+     * Passes the leader's ISR change to the gate. The leader continues either with exactly the ISR that it wrote, or
+     * with its former ISR.
+     */
     @Override public Tuple2<Object, Object> conditionalUpdatePath(String path, byte[] data, int version,
             Option<Function3<KafkaZkClient, String, byte[], Tuple2<Object, Object>>> check) {
         JsonObject state = JsonParser.parseString(new String(data, UTF_8)).getAsJsonObject();

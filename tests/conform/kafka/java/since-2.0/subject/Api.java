@@ -22,7 +22,7 @@ import org.apache.kafka.common.requests.RequestHeader;
 import org.apache.kafka.common.requests.UpdateMetadataRequest;
 import scala.Option;
 
-/** Where 2.0 differs from 1.1. */
+/** The parts of Kafka's API that differ between 2.0 and 1.1. */
 final class Api {
     private Api() { }
 

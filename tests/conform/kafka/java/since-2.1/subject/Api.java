@@ -22,7 +22,7 @@ import org.apache.kafka.common.requests.RequestHeader;
 import org.apache.kafka.common.requests.UpdateMetadataRequest;
 import scala.Option;
 
-/** Where 2.1 differs from 2.0. */
+/** The parts of Kafka's API that differ between 2.1 and 2.0. */
 final class Api {
     private Api() { }
 

@@ -11,7 +11,7 @@ import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.utils.Time;
 import scala.Option;
 
-/** Kafka's fetcher thread, which is no thread here: it works when told to. */
+/** Kafka's fetcher thread, without a thread of its own. The adapter calls its doWork(). */
 final class FetcherThread extends ReplicaFetcherThread {
     private final Fetcher fetcher;
 
@@ -32,7 +32,7 @@ final class FetcherThread extends ReplicaFetcherThread {
         return fetcher;
     }
 
-    /** Whether the partition waits for the leader's end of an epoch before it fetches. */
+    /** Returns whether the partition waits for the end of an epoch from the leader before it fetches. */
     boolean isTruncating() {
         PartitionFetchState state = state();
         return state != null && state.isTruncating();

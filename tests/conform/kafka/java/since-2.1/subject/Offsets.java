@@ -14,7 +14,7 @@ import scala.Option;
 final class Offsets {
     private Offsets() { }
 
-    /** Respond with the log start and end that the leader has now. */
+    /** Returns responses with the log start offset and log end offset that the leader has now. */
     static UnaryOperator<Object> of(ReplicaManager manager, FetchRequest fetch) {
         Optional<Integer> epoch = fetch.fetchData().get(Partitions.THE_ONE).currentLeaderEpoch;
         long latest = offset(manager, ListOffsetRequest.LATEST_TIMESTAMP, epoch);

@@ -22,7 +22,7 @@ import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.utils.Time;
 import scala.Option;
 
-/** Kafka's ReplicaManager, whose fetcher threads are not started. */
+/** Kafka's ReplicaManager without started fetcher threads. */
 final class Manager extends ReplicaManager {
     private Map<Integer, FetcherThread> threads;
 
@@ -49,12 +49,15 @@ final class Manager extends ReplicaManager {
                 return thread;
             }
 
-            /** A broker has other partitions too, so its threads are never idle. */
+            /** Does nothing. A real broker has other partitions too, so its fetcher threads are never idle. */
             @Override public void shutdownIdleFetcherThreads() { }
         };
     }
 
-    /** The constructor of ReplicaManager calls methods of this class before there are fields. */
+    /**
+     * Returns the fetcher threads by leader. ReplicaManager's constructor calls methods of this class before the fields
+     * of this class are initialized.
+     */
     private Map<Integer, FetcherThread> threads() {
         if (threads == null) {
             threads = new HashMap<>();

@@ -8,7 +8,7 @@ import kafka.utils.Scheduler;
 import scala.Function0;
 import scala.runtime.BoxedUnit;
 
-/** Runs what is to happen soon when told to, and never what is to happen periodically. */
+/** A scheduler that runs undelayed tasks in {@link #runDue}. It never runs periodic or delayed tasks. */
 final class FakeScheduler implements Scheduler {
     private final Queue<Function0<BoxedUnit>> due = new ArrayDeque<>();
 

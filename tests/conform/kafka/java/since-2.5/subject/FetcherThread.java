@@ -10,7 +10,7 @@ import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.utils.Time;
 import scala.Option;
 
-/** Kafka's fetcher thread, which is no thread here: it works when told to. */
+/** Kafka's fetcher thread, without a thread of its own. The adapter calls its doWork(). */
 final class FetcherThread extends ReplicaFetcherThread {
     private final Fetcher fetcher;
 

@@ -4,16 +4,16 @@ import java.util.Set;
 import java.util.function.Supplier;
 import kafka.cluster.Partition;
 
-/** What a leader proposes as the ISR: up to 2.6 it writes it to ZooKeeper and has it at once. */
+/** A leader's proposed ISR. Up to 2.6, a leader writes the ISR to ZooKeeper and adopts it at once. */
 final class IsrProposals {
     private IsrProposals() { }
 
-    /** Does work in which a leader may propose another ISR: the gate refuses it, and nothing else comes of it. */
+    /** Runs work in which the leader may propose an ISR. The gate rejects the proposal, which has no other effect. */
     static <T> T without(Partition partition, Supplier<T> work) {
         return work.get();
     }
 
-    /** The ISR that the leader waits for; empty for none. */
+    /** Returns the pending ISR of the leader; empty if there is none. */
     static Set<Integer> pending(Partition partition) {
         return Set.of();
     }

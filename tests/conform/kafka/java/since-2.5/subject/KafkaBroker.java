@@ -29,7 +29,7 @@ import org.apache.kafka.common.requests.LeaderAndIsrRequest;
 import org.apache.kafka.common.requests.UpdateMetadataRequest;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
 
-/** A broker of Kafka 2.4 to 2.7. */
+/** A broker of Kafka 2.5 to 2.7. */
 final class KafkaBroker implements Broker {
     static final boolean IS_RAFT = false;
     private static final int CONTROLLER = 9;
@@ -108,7 +108,10 @@ final class KafkaBroker implements Broker {
         return IsrProposals.without(partition(), () -> leader.serve(request, answered));
     }
 
-    /** The others are taken for caught up a moment ago, for the leader proposes to remove all that lag. */
+    /**
+     * Makes the leader propose to remove one follower only. A leader removes all lagging followers, so this method
+     * marks the others as caught up just now.
+     */
     @Override public void proposeShrink(int follower) {
         for (kafka.cluster.Replica other : Scala.list(partition().remoteReplicas())) {
             if (other.brokerId() != follower && committedIsr().contains(other.brokerId())) {

@@ -21,7 +21,7 @@ import scala.Option;
 import scala.Tuple2;
 import scala.collection.Seq;
 
-/** Answers the requests of followers from a ReplicaManager, as KafkaApis does. */
+/** Serves the requests of followers from a ReplicaManager, as KafkaApis does. */
 final class Leader {
     private final ReplicaManager manager;
     private final FakeTimer timer;
@@ -32,8 +32,8 @@ final class Leader {
     }
 
     /**
-     * Answers a request, maybe with an error: at once, or when a fetch no longer waits in the purgatory. Running what
-     * is returned ends its time there.
+     * Serves a request. The response, which may be an error, follows at once, or when a fetch no longer waits in the
+     * purgatory. Running the returned Runnable ends that wait.
      */
     Runnable serve(Object request, Consumer<Answer> answered) {
         if (request instanceof FetchRequest fetch) {
@@ -63,7 +63,9 @@ final class Leader {
         };
     }
 
-    /** A fetch for which there are no records waits in the purgatory, and reads again when its wait ends. */
+    /**
+     * Reads for a fetch. If there are no records, the fetch waits in the purgatory, and reads again when its wait ends.
+     */
     private Runnable read(FetchRequest request, Consumer<FetchPartitionData> done) {
         List<Tuple2<TopicPartition, FetchRequest.PartitionData>> wanted = new ArrayList<>();
         request.fetchData().forEach((partition, data) -> wanted.add(new Tuple2<>(partition, data)));

@@ -30,7 +30,7 @@ import org.apache.kafka.common.requests.ProduceResponse.PartitionResponse;
 import org.apache.kafka.common.utils.Time;
 import scala.Option;
 
-/** Kafka's ReplicaManager, whose fetcher threads are not started. */
+/** Kafka's ReplicaManager without started fetcher threads. */
 final class Manager extends ReplicaManager {
     private Map<Integer, FetcherThread> threads;
 
@@ -48,7 +48,10 @@ final class Manager extends ReplicaManager {
         return threads().get(leader);
     }
 
-    /** Appends a client's records, and completes what waits for that, as KafkaApis does. False: they are refused. */
+    /**
+     * Appends a producer's records, and completes the operations that wait for them, as KafkaApis does. Returns false
+     * if the broker rejects the records.
+     */
     boolean append(MemoryRecords records, int acks) {
         List<PartitionResponse> answers = new ArrayList<>();
         appendRecords(0, (short) acks, false, AppendOrigin.Client$.MODULE$, Scala.map(Map.of(Partitions.THE_ONE, records)),
@@ -68,12 +71,15 @@ final class Manager extends ReplicaManager {
                 return thread;
             }
 
-            /** A broker has other partitions too, so its threads are never idle. */
+            /** Does nothing. A real broker has other partitions too, so its fetcher threads are never idle. */
             @Override public void shutdownIdleFetcherThreads() { }
         };
     }
 
-    /** The constructor of ReplicaManager calls methods of this class before there are fields. */
+    /**
+     * Returns the fetcher threads by leader. ReplicaManager's constructor calls methods of this class before the fields
+     * of this class are initialized.
+     */
     private Map<Integer, FetcherThread> threads() {
         if (threads == null) {
             threads = new HashMap<>();

@@ -17,7 +17,10 @@ import org.apache.kafka.common.requests.OffsetsForLeaderEpochResponse;
 import org.apache.kafka.common.requests.RequestHeader;
 import org.apache.kafka.common.requests.ResponseHeader;
 
-/** The connection from a fetcher thread to its leader. What passes through is written and parsed, as by a socket. */
+/**
+ * The connection from a fetcher thread to its leader. It serializes and parses every request and response, as a socket
+ * does.
+ */
 final class Wire implements BlockingSend {
     private final Fetcher fetcher;
 
@@ -39,7 +42,7 @@ final class Wire implements BlockingSend {
 
     @Override public void close() { }
 
-    /** As the leader gets it: fields that the version does not have are gone. */
+    /** Returns the request as the leader receives it: without the fields that its version does not have. */
     private static AbstractRequest parsed(RequestHeader header, AbstractRequest request) {
         ByteBuffer bytes = request.serialize(header);
         RequestHeader.parse(bytes);
@@ -54,7 +57,7 @@ final class Wire implements BlockingSend {
         return AbstractResponse.parseResponse(header.apiKey(), header.apiKey().parseResponse(version, bytes), version);
     }
 
-    /** An answer in which no partition is mentioned. */
+    /** Returns an empty response, which names no partition. */
     static AbstractResponse empty(Object request) {
         if (request instanceof FetchRequest) {
             return new FetchResponse<>(Errors.NONE, new LinkedHashMap<>(), 0, 0);
@@ -62,7 +65,7 @@ final class Wire implements BlockingSend {
         if (request instanceof OffsetsForLeaderEpochRequest) {
             return new OffsetsForLeaderEpochResponse(Map.of());
         }
-        throw new IllegalArgumentException("a follower does not ask that: " + request);
+        throw new IllegalArgumentException("unexpected request of a follower: " + request);
     }
 
     static boolean asksForOffsets(Object request) {

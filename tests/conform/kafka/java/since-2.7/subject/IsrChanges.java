@@ -10,7 +10,7 @@ import scala.util.Either;
 import scala.util.Left;
 import scala.util.Right;
 
-/** Takes a leader's changes of the ISR to the gate (KIP-497). */
+/** Passes a leader's ISR changes to the gate (KIP-497). */
 final class IsrChanges implements AlterIsrManager {
     private final int broker;
     private final Gate gate;
@@ -51,18 +51,21 @@ final class IsrChanges implements AlterIsrManager {
                     item.leaderAndIsr().leader(), made.epoch(), Scala.ints(made.isr()), made.version())));
         }
 
-        /** Leaders of 2.7 cannot take back what they have proposed, and are kept from it: IsrProposals.without. */
+        /** Throws. Leaders of 2.7 cannot withdraw a proposal, so IsrProposals.without prevents unwanted proposals. */
         @Override public void revert() {
-            throw new IllegalStateException("the leader proposed " + isr() + ", which no event asks for");
+            throw new IllegalStateException("the leader proposed " + isr() + ", but the event names another change");
         }
 
-        /** Partition submits the change again, and fails because the request is still there (AlterIsrManager). */
+        /**
+         * Responds with an error. Partition submits the change again, which fails because the earlier request is still
+         * in the manager's map (AlterIsrManager).
+         */
         @Override public void fail(short error) {
             changes.isAnsweringAnError = true;
             try {
                 answer(new Left<>(Errors.forCode(error)));
             } catch (IllegalStateException refused) {
-                // It ends the handling of the response in Kafka, too.
+                // This exception also ends Kafka's handling of the response.
             } finally {
                 changes.isAnsweringAnError = false;
             }

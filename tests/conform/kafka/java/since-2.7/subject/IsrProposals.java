@@ -7,13 +7,14 @@ import kafka.cluster.IsrState;
 import kafka.cluster.Partition;
 import kafka.cluster.PendingShrinkIsr;
 
-/** What a leader proposes as the ISR. */
+/** A leader's proposed ISR. */
 final class IsrProposals {
     private IsrProposals() { }
 
     /**
-     * Does work in which a leader may propose another ISR, and keeps it from that. What it proposes it waits for, come
-     * what may (Partition.sendAlterIsrRequest of 2.7), so it has to take a request for being under way already.
+     * Runs work in which the leader may propose an ISR, and prevents the proposal. A leader of 2.7 keeps every proposal
+     * until it gets a response (Partition.sendAlterIsrRequest). So this method makes the leader believe that a request
+     * is in flight.
      */
     static <T> T without(Partition partition, Supplier<T> work) {
         if (partition == null || partition.isrState().isInflight()) {
@@ -38,7 +39,7 @@ final class IsrProposals {
         }
     }
 
-    /** The ISR that the leader waits for; empty for none. */
+    /** Returns the pending ISR of the leader; empty if there is none. */
     static Set<Integer> pending(Partition partition) {
         IsrState state = partition.isrState();
         if (state instanceof PendingShrinkIsr shrink) {

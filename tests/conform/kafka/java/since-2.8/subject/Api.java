@@ -4,7 +4,7 @@ import kafka.server.MetadataCache;
 import kafka.server.ZkMetadataCache;
 import org.apache.kafka.common.requests.UpdateMetadataRequest;
 
-/** Where 2.8 differs from later releases. */
+/** The parts of Kafka's API that differ between 2.8 and later releases. */
 final class Api {
     private Api() { }
 

@@ -12,7 +12,7 @@ import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.utils.Time;
 import scala.Option;
 
-/** Kafka's fetcher thread, which is no thread here: it works when told to. */
+/** Kafka's fetcher thread, without a thread of its own. The adapter calls its doWork(). */
 final class FetcherThread extends ReplicaFetcherThread {
     private final Fetcher fetcher;
 
@@ -33,7 +33,7 @@ final class FetcherThread extends ReplicaFetcherThread {
         return fetcher;
     }
 
-    /** Called without the lock of the partitions, which it takes again. */
+    /** Kafka calls this after it has released partitionMapLock. The inherited method takes the lock again. */
     @Override public void truncateOnFetchResponse(scala.collection.Map<TopicPartition, EpochEndOffset> ends) {
         if (fetcher.unlocked()) {
             super.truncateOnFetchResponse(ends);

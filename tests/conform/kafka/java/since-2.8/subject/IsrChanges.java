@@ -12,14 +12,14 @@ import scala.util.Either;
 import scala.util.Left;
 import scala.util.Right;
 
-/** Takes a leader's changes of the ISR to the gate (KIP-497). */
+/** Passes a leader's ISR changes to the gate (KIP-497). */
 final class IsrChanges implements AlterIsrManager {
     private final int broker;
     private final Gate gate;
     private boolean isAnsweringAnError;
     private final Supplier<Set<Integer>> committed;
 
-    /** {@code committed}: the ISR that the leader has at the moment. */
+    /** @param committed returns the ISR that the leader has now */
     IsrChanges(int broker, Gate gate, Supplier<Set<Integer>> committed) {
         this.broker = broker;
         this.gate = gate;
@@ -52,18 +52,24 @@ final class IsrChanges implements AlterIsrManager {
                     proposed.leader(), proposed.leaderEpoch(), Scala.ints(isr), Math.max(version, next))));
         }
 
-        /** There is no error by which this release goes back, so what it had is a new version. */
+        /**
+         * Withdraws the change. No error makes a leader of this release withdraw its proposal, so this response accepts
+         * the former ISR with a new version.
+         */
         @Override public void revert() {
             accept(List.copyOf(before), 0);
         }
 
-        /** Partition submits the change again, and fails because the request is still there (AlterIsrManager). */
+        /**
+         * Responds with an error. Partition submits the change again, which fails because the earlier request is still
+         * in the manager's map (AlterIsrManager).
+         */
         @Override public void fail(short error) {
             changes.isAnsweringAnError = true;
             try {
                 answer(new Left<>(Errors.forCode(error)));
             } catch (IllegalStateException refused) {
-                // It ends the handling of the response in Kafka, too.
+                // This exception also ends Kafka's handling of the response.
             } finally {
                 changes.isAnsweringAnError = false;
             }

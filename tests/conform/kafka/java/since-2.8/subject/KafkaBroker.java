@@ -24,7 +24,7 @@ import org.apache.kafka.common.requests.LeaderAndIsrRequest;
 import org.apache.kafka.common.requests.UpdateMetadataRequest;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
 
-/** A broker of Kafka 2.8 to 3.2 in ZooKeeper mode. */
+/** A broker of Kafka 2.8 to 3.1 in ZooKeeper mode. */
 final class KafkaBroker implements Broker {
     static final boolean IS_RAFT = false;
     private static final int CONTROLLER = 9;
@@ -85,7 +85,8 @@ final class KafkaBroker implements Broker {
         if (partition == null) {
             return false;
         }
-        boolean idempotent = settings.retries() && magic >= RecordBatch.MAGIC_VALUE_V2; // KIP-98: not in older formats
+        // older formats have no sequence numbers (KIP-98)
+        boolean idempotent = settings.retries() && magic >= RecordBatch.MAGIC_VALUE_V2;
         MemoryRecords records = Batches.of(
                 new Replica.Entry(record, partition.getLeaderEpoch()), magic, idempotent);
         return manager.append(records, acksAll ? -1 : 1);
@@ -100,7 +101,10 @@ final class KafkaBroker implements Broker {
         return leader.serve(request, answered);
     }
 
-    /** The others are taken for caught up a moment ago, for the leader proposes to remove all that lag. */
+    /**
+     * Makes the leader propose to remove one follower only. A leader removes all lagging followers, so this method
+     * marks the others as caught up just now.
+     */
     @Override public void proposeShrink(int follower) {
         for (kafka.cluster.Replica other : Scala.list(partition().remoteReplicas())) {
             if (other.brokerId() != follower && committedIsr().contains(other.brokerId())) {

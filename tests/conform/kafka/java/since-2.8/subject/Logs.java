@@ -10,7 +10,7 @@ import kafka.server.BrokerTopicStats;
 import kafka.server.LogDirFailureChannel;
 import kafka.server.epoch.EpochEntry;
 
-/** The log directory of a broker, as Kafka's LogManager has it. */
+/** The log directory of a broker, with Kafka's LogManager. */
 final class Logs {
     private final LogManager manager;
 
@@ -26,7 +26,7 @@ final class Logs {
         return manager;
     }
 
-    /** The log end offset; 0 before there is a log. */
+    /** Returns the log end offset; 0 if there is no log yet. */
     long end() {
         return log() == null ? 0 : log().logEndOffset();
     }
@@ -35,7 +35,7 @@ final class Logs {
         return log().highWatermark();
     }
 
-    /** The leader epoch cache; null where the format of records has no epochs. */
+    /** Returns the entries of the leader epoch cache; null if the record format has no leader epochs. */
     List<List<Long>> epochs() {
         if (log() == null) {
             return List.of();
@@ -51,7 +51,7 @@ final class Logs {
         log().flush();
     }
 
-    /** Closes the log's files, and gives back the locks of the directory. */
+    /** Closes the log's files, and releases the locks of the directory. */
     void close() {
         if (log() != null) {
             log().closeHandlers();
@@ -59,7 +59,7 @@ final class Logs {
         DirectoryLocks.release(manager);
     }
 
-    /** The partition\'s log; null before there is one. */
+    /** Returns the partition's log; null if there is none yet. */
     Log log() {
         return manager.getLog(Partitions.THE_ONE, false).getOrElse(Scala.supplier(() -> null));
     }

@@ -18,7 +18,10 @@ import org.apache.kafka.common.requests.OffsetsForLeaderEpochRequest;
 import org.apache.kafka.common.requests.OffsetsForLeaderEpochResponse;
 import org.apache.kafka.common.requests.RequestHeader;
 
-/** The connection from a fetcher thread to its leader. What passes through is written and parsed, as by a socket. */
+/**
+ * The connection from a fetcher thread to its leader. It serializes and parses every request and response, as a socket
+ * does.
+ */
 final class Wire implements BlockingSend {
     private final Fetcher fetcher;
 
@@ -41,7 +44,7 @@ final class Wire implements BlockingSend {
 
     @Override public void close() { }
 
-    /** As the leader gets it: fields that the version does not have are gone. */
+    /** Returns the request as the leader receives it: without the fields that its version does not have. */
     private static AbstractRequest parsed(AbstractRequest request) {
         return AbstractRequest.parseRequest(request.apiKey(), request.version(), request.serialize()).request;
     }
@@ -59,7 +62,7 @@ final class Wire implements BlockingSend {
         return buffer;
     }
 
-    /** An answer in which no partition is mentioned. */
+    /** Returns an empty response, which names no partition. */
     static AbstractResponse empty(Object request) {
         if (request instanceof FetchRequest) {
             return new FetchResponse<>(Errors.NONE, new LinkedHashMap<>(), 0, 0);
@@ -67,7 +70,7 @@ final class Wire implements BlockingSend {
         if (request instanceof OffsetsForLeaderEpochRequest) {
             return new OffsetsForLeaderEpochResponse(new OffsetForLeaderEpochResponseData());
         }
-        throw new IllegalArgumentException("a follower does not ask that: " + request);
+        throw new IllegalArgumentException("unexpected request of a follower: " + request);
     }
 
     static boolean asksForOffsets(Object request) {

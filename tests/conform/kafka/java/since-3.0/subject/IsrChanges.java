@@ -10,7 +10,7 @@ import scala.util.Either;
 import scala.util.Left;
 import scala.util.Right;
 
-/** Takes a leader's changes of the ISR to the gate (KIP-497). */
+/** Passes a leader's ISR changes to the gate (KIP-497). */
 final class IsrChanges implements AlterIsrManager {
     private final int broker;
     private final Gate gate;
@@ -20,7 +20,10 @@ final class IsrChanges implements AlterIsrManager {
         this.gate = gate;
     }
 
-    /** False: the leader goes back to the ISR that it had (Partition.sendAlterIsrRequest). */
+    /**
+     * Returns false if the gate reverts the change. The leader then returns to its former ISR
+     * (Partition.sendAlterIsrRequest).
+     */
     @Override public boolean submit(AlterIsrItem item) {
         Change change = new Change(item);
         gate.propose(broker, change);
@@ -58,7 +61,10 @@ final class IsrChanges implements AlterIsrManager {
             isReverted = true;
         }
 
-        /** Partition submits the change again, and revert() has it stay pending (Partition.sendAlterIsrRequest). */
+        /**
+         * Responds with an error. Partition submits the change again. The gate reverts that, so the first proposal
+         * stays pending (Partition.sendAlterIsrRequest).
+         */
         @Override public void fail(short error) {
             answer(new Left<>(Errors.forCode(error)));
         }

@@ -4,7 +4,7 @@ import kafka.server.MetadataCache;
 import kafka.server.metadata.ZkMetadataCache;
 import org.apache.kafka.common.requests.UpdateMetadataRequest;
 
-/** Where 3.1 differs from 3.0. */
+/** The parts of Kafka's API that differ between 3.1 and 3.0. */
 final class Api {
     private Api() { }
 

@@ -8,7 +8,7 @@ import kafka.server.AlterIsrManager;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.protocol.Errors;
 
-/** Takes a leader's changes of the ISR to the gate (KIP-497). */
+/** Passes a leader's ISR changes to the gate (KIP-497). */
 final class IsrChanges implements AlterIsrManager {
     private final int broker;
     private final Gate gate;
@@ -46,12 +46,18 @@ final class IsrChanges implements AlterIsrManager {
             answer.complete(new LeaderAndIsr(proposed.leader(), made.epoch(), Scala.ints(made.isr()), made.version()));
         }
 
-        /** As the manager of 3.1 does while another change is under way (Partition.handleAlterIsrError). */
+        /**
+         * Withdraws the change with the error that the manager of 3.1 returns while another change is in flight
+         * (Partition.handleAlterIsrError).
+         */
         @Override public void revert() {
             answer.completeExceptionally(Errors.OPERATION_NOT_ATTEMPTED.exception());
         }
 
-        /** Partition submits the change again, and revert() fails that (Partition.submitAlterIsr). */
+        /**
+         * Responds with an error. Partition submits the change again, and the gate reverts that, so the submission
+         * fails (Partition.submitAlterIsr).
+         */
         @Override public void fail(short error) {
             answer.completeExceptionally(Errors.forCode(error).exception());
         }

@@ -5,11 +5,14 @@ import kafka.cluster.Partition;
 import kafka.cluster.PendingPartitionChange;
 import kafka.cluster.Replica;
 
-/** What a leader proposes as the ISR. */
+/** A leader's proposed ISR. */
 final class IsrProposals {
     private IsrProposals() { }
 
-    /** It proposes to remove a follower alone: the others are taken for caught up a moment ago, or all that lag would go. */
+    /**
+     * Makes the leader propose to remove one follower only. A leader removes all lagging followers, so this method
+     * marks the others as caught up just now.
+     */
     static void shrink(Partition partition, int follower, Set<Integer> isr, long leaderLogEnd, long now) {
         for (Replica other : Scala.list(partition.remoteReplicas())) {
             if (other.brokerId() != follower && isr.contains(other.brokerId())) {
@@ -19,7 +22,7 @@ final class IsrProposals {
         partition.maybeShrinkIsr();
     }
 
-    /** The one that it waits for; empty for none. */
+    /** Returns the pending ISR of the leader; empty if there is none. */
     static Set<Integer> pending(Partition partition) {
         return partition.partitionState() instanceof PendingPartitionChange change
                 ? Scala.ints(change.sentLeaderAndIsr().isr()) : Set.of();

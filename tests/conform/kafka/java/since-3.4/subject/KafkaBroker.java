@@ -22,7 +22,7 @@ import org.apache.kafka.common.record.MemoryRecords;
 import org.apache.kafka.image.MetadataDelta;
 import org.apache.kafka.server.common.MetadataVersion;
 
-/** A broker of Kafka 3.3 and 3.4 under KRaft. */
+/** A broker of Kafka 3.4 under KRaft. */
 final class KafkaBroker implements Broker {
     static final boolean IS_RAFT = true;
 
@@ -62,7 +62,7 @@ final class KafkaBroker implements Broker {
         leader = new Leader(manager, timer);
     }
 
-    /** The metadata.version of a cluster of the release. */
+    /** Returns the metadata.version of the cluster. */
     static MetadataVersion metadataVersion(Release release) {
         return release.interBrokerProtocol() == null
                 ? MetadataVersion.latest() : MetadataVersion.fromVersionString(release.interBrokerProtocol());

@@ -7,7 +7,7 @@ import org.apache.kafka.image.MetadataDelta;
 import org.apache.kafka.image.MetadataImage;
 import org.apache.kafka.image.MetadataProvenance;
 
-/** A broker's replica of the metadata log: what it has of the controller's records. */
+/** A broker's metadata: the image that results from the controller's records so far. */
 final class Metadata {
     private final KRaftMetadataCache cache;
     private MetadataImage image = MetadataImage.EMPTY;
@@ -20,7 +20,7 @@ final class Metadata {
         return image;
     }
 
-    /** The one delta that a number of records make. */
+    /** Applies the records as one delta, and returns it. */
     MetadataDelta learn(List<Object> records) {
         MetadataDelta delta = new MetadataDelta.Builder().setImage(image).build();
         records.forEach(record -> delta.replay((ApiMessage) record));

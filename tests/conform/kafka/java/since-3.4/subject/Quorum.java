@@ -24,7 +24,7 @@ import org.apache.kafka.controller.PartitionControl;
 import org.apache.kafka.metadata.PartitionRegistration;
 import org.apache.kafka.server.common.MetadataVersion;
 
-/** KRaft's controller, which is Kafka's own, and the metadata log that it writes. */
+/** Kafka's own KRaft controller, and the metadata log that it writes. */
 final class Quorum {
     static final Uuid TOPIC_ID = new Uuid(1, 1);
     private static final String ELIGIBLE_LEADERS = "eligible.leader.replicas.version";
@@ -36,7 +36,10 @@ final class Quorum {
     private final List<Object> log = new ArrayList<>();
     private final List<Object> registrations;
 
-    /** Where a change of the ISR is one event, whatever else is in the metadata log reaches everybody at once. */
+    /**
+     * Creates the controller and the partition. If an ISR change is one event, all brokers learn broker
+     * registrations at once, in a list apart from the metadata log.
+     */
     Quorum(Release release, Settings settings, Rules rules, long[] brokerEpochs, FakeTime time) {
         this.brokerEpochs = brokerEpochs;
         notesAtOnce = rules.changesIsrAtOnce();
@@ -62,9 +65,9 @@ final class Quorum {
     }
 
     /**
-     * The decision by which a replica leads, or nobody, with this ISR; null if there is none. An unclean election is given
-     * the ISR as it was: of a leader that is in the ISR it would be a clean one, which leaves the eligible leader replicas
-     * (PartitionChangeBuilder.maybeUpdateRecordElr).
+     * Returns the decision that makes {@code leader} (or nobody) the leader with this ISR; null if nothing changes. For
+     * an unclean election, the target is the former ISR: if the target contained the new leader, Kafka would count the
+     * election as clean, and keep the eligible leader replicas (PartitionChangeBuilder.maybeUpdateRecordElr).
      */
     Decision change(Decision before, int leader, List<Integer> isr, boolean newEpoch, boolean unclean) {
         return write(control.change(replica -> replica == leader, unclean ? before.isr() : isr, unclean, List.of()));
@@ -88,7 +91,7 @@ final class Quorum {
         };
     }
 
-    /** The eligible leader replicas. */
+    /** Returns the eligible leader replicas. */
     List<Integer> elr() {
         return control.elr();
     }
@@ -101,7 +104,7 @@ final class Quorum {
         return !hasEligibleLeaders;
     }
 
-    /** A broker is registered anew; if there is another decision by it, that one. */
+    /** Registers a broker again. Returns the new decision if the registration changes the partition, otherwise null. */
     Decision register(int broker, boolean clean, boolean fenced) {
         Decision changed = null;
         if (hasEligibleLeaders && !clean) {
@@ -125,12 +128,12 @@ final class Quorum {
         return log.size();
     }
 
-    /** Of the metadata log. */
+    /** Returns the records between two positions in the metadata log. */
     List<Object> records(int from, int to) {
         return log.subList(from, to);
     }
 
-    /** What everybody is to know at once. */
+    /** Returns the records that all brokers learn at once. */
     List<Object> registrations() {
         return notesAtOnce ? registrations : List.of();
     }

@@ -4,7 +4,7 @@ import kafka.server.BrokerTopicStats;
 import kafka.server.metadata.KRaftMetadataCache;
 import org.apache.kafka.server.common.MetadataVersion;
 
-/** Where 3.5 differs from later releases. */
+/** The parts of Kafka's API that differ between 3.5 and later releases. */
 final class Api {
     private Api() { }
 

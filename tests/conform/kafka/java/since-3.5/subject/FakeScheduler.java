@@ -5,7 +5,7 @@ import java.util.Queue;
 import java.util.concurrent.ScheduledFuture;
 import org.apache.kafka.server.util.Scheduler;
 
-/** Runs what is to happen soon when told to, and never what is to happen periodically. */
+/** A scheduler that runs undelayed tasks in {@link #runDue}. It never runs periodic or delayed tasks. */
 final class FakeScheduler implements Scheduler {
     private final Queue<Runnable> due = new ArrayDeque<>();
 

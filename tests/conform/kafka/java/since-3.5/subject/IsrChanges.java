@@ -14,7 +14,7 @@ import org.apache.kafka.common.message.AlterPartitionRequestData.PartitionData;
 import org.apache.kafka.common.message.AlterPartitionRequestData.TopicData;
 import org.apache.kafka.common.protocol.Errors;
 
-/** Takes a leader's changes of the ISR to the gate (AlterPartition). */
+/** Passes a leader's ISR changes to the gate (AlterPartition). */
 final class IsrChanges implements AlterPartitionManager {
     private final int broker;
     private final Host host;

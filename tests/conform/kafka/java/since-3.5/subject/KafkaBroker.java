@@ -52,7 +52,7 @@ final class KafkaBroker implements Broker {
         leader = new Leader(manager, timer);
     }
 
-    /** The metadata.version of a cluster of the release. */
+    /** Returns the metadata.version of the cluster. */
     static MetadataVersion metadataVersion(Release release) {
         return release.interBrokerProtocol() == null ? Api.latestVersion()
                 : MetadataVersion.fromVersionString(release.interBrokerProtocol());
@@ -92,7 +92,10 @@ final class KafkaBroker implements Broker {
         IsrProposals.shrink(partition(), follower, committedIsr(), log().logEndOffset(), time.milliseconds());
     }
 
-    /** What it knows may be of an incarnation that is gone, or of none; then it looks at it no more. */
+    /**
+     * Makes the leader check the follower's state again. This has no effect if the leader's last state of the follower
+     * has no broker epoch, or has the broker epoch of a former process.
+     */
     @Override public void proposeExpand(int follower) {
         kafka.cluster.Replica replica = partition().getReplica(follower).get();
         ReplicaState known = replica.stateSnapshot();
@@ -103,7 +106,7 @@ final class KafkaBroker implements Broker {
             partition().updateFollowerFetchState(replica, known.logEndOffsetMetadata(), known.logStartOffset(),
                     time.milliseconds(), Long.MAX_VALUE, (Long) known.brokerEpoch().get());
         } catch (NotLeaderOrFollowerException staleBrokerEpoch) {
-            // KIP-903
+            // the broker epoch is old (KIP-903)
         }
     }
 

@@ -5,7 +5,7 @@ import kafka.server.BrokerTopicStats;
 import kafka.server.metadata.KRaftMetadataCache;
 import org.apache.kafka.server.common.MetadataVersion;
 
-/** Where 3.6 differs from 3.5. */
+/** The parts of Kafka's API that differ between 3.6 and 3.5. */
 final class Api {
     private Api() { }
 

@@ -5,7 +5,7 @@ import java.util.List;
 import org.apache.kafka.server.util.timer.Timer;
 import org.apache.kafka.server.util.timer.TimerTask;
 
-/** Takes what waits in a purgatory; no time passes here. */
+/** A timer that collects the operations that wait in a purgatory. Time never passes. */
 final class FakeTimer implements Timer {
     private List<TimerTask> waiting = new ArrayList<>();
 
@@ -13,7 +13,7 @@ final class FakeTimer implements Timer {
         waiting.add(task);
     }
 
-    /** What began to wait since this was called last. Running the result ends their time. */
+    /** Returns a Runnable that expires the operations that were added since the last call. */
     Runnable added() {
         List<TimerTask> added = waiting;
         waiting = new ArrayList<>();

@@ -10,7 +10,7 @@ import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.server.common.MetadataVersion;
 
-/** Where 3.7 differs from 3.6. */
+/** The builders of Kafka's controller that differ between 3.7 and 3.6. */
 final class Api {
     private Api() { }
 
@@ -26,7 +26,7 @@ final class Api {
         return MetadataVersion.latestProduction();
     }
 
-    /** A quota without a limit. */
+    /** Returns a quota without a limit. */
     static ReplicationQuotaManager quota(Metrics metrics, Time time, QuotaType type) {
         return new ReplicationQuotaManager(new ReplicationQuotaManagerConfig(Long.MAX_VALUE, 11, 1), metrics, type, time);
     }

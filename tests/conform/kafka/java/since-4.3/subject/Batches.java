@@ -16,14 +16,20 @@ import org.apache.kafka.common.record.internal.RecordBatch;
 import org.apache.kafka.common.record.internal.Records;
 import org.apache.kafka.common.record.internal.SimpleRecord;
 
-/** Records in Kafka's formats, one a batch. All values have one length, so all batches of a format do. */
+/**
+ * Records in Kafka's formats, with one record per batch. All values have the same length, and so have all batches of a
+ * format.
+ */
 final class Batches {
     private static final long PRODUCER = 7;
-    private static final long TIMESTAMP = 1_600_000_000_000L;  // none of a message may depend on the clock
+    private static final long TIMESTAMP = 1_600_000_000_000L;  // a constant, so that no message depends on the clock
 
     private Batches() { }
 
-    /** With {@code idempotent} all records come from one producer, which numbers them as they are numbered. */
+    /**
+     * Returns a batch with one record. With {@code idempotent}, all records come from one producer, and the record's
+     * number is its sequence number.
+     */
     static MemoryRecords of(Replica.Entry entry, byte magic, boolean idempotent) {
         SimpleRecord record = new SimpleRecord(TIMESTAMP, null, entry.text().getBytes(StandardCharsets.UTF_8));
         return idempotent
@@ -32,7 +38,10 @@ final class Batches {
                 : MemoryRecords.withRecords(magic, Compression.NONE, record);
     }
 
-    /** A copy, because records that were read from a log are a part of its file, and change with it. */
+    /**
+     * Returns the records in memory. Records that were read from a log are a slice of its file, and would change with
+     * the file.
+     */
     static MemoryRecords copy(Records records) {
         if (records instanceof MemoryRecords inMemory) {
             return inMemory;

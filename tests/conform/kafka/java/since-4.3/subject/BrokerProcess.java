@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import org.apache.kafka.common.requests.FetchRequest;
 
-/** A process of a broker: its replica, the position in the metadata log, and the ISR changes that it proposes. */
+/** A process of a broker, with its replica, its position in the metadata log, and the ISR changes that it proposes. */
 final class BrokerProcess {
     private static final Settings SETTINGS = new Settings(2, "all", 1, false, false, 8, false, false, false, false);
 
@@ -52,18 +52,18 @@ final class BrokerProcess {
         }
     }
 
-    /** The next fetch of the fetcher thread; empty if the thread has nothing to fetch. */
+    /** Runs the fetcher thread up to its next fetch. Returns the fetch; empty if the thread has nothing to fetch. */
     Optional<FetchRequest> fetch(BrokerProcess leader) {
         Fetcher thread = broker.fetcher(leader.id);
         return thread == null ? Optional.empty() : thread.ask().map(FetchRequest.class::cast);
     }
 
-    /** The response to {@link #fetch} arrives. */
+    /** Passes the response to {@link #fetch} to the fetcher thread. */
     void receive(BrokerProcess leader, Answer answer) {
         broker.fetcher(leader.id).receive(answer);
     }
 
-    /** Serves a fetch. The wait for records ends at once. */
+    /** Serves a fetch, which does not wait for records. Returns the response. */
     Answer serve(FetchRequest request) {
         Answer[] answers = new Answer[1];
         Runnable end = broker.serve(request, answer -> answers[0] = answer);
@@ -73,12 +73,12 @@ final class BrokerProcess {
         return answers[0];
     }
 
-    /** The log end offset of a follower, in the leader's view. */
+    /** Returns the log end offset of a follower, as this leader knows it. */
     long remoteLeo(int follower) {
         return broker.remoteLeo(follower);
     }
 
-    /** The first ISR change that this leader has proposed. */
+    /** Returns the first ISR change that this leader has proposed. */
     Optional<Proposal> proposal() {
         return proposals.stream().findFirst();
     }

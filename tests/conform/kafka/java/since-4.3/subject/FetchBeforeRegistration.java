@@ -109,7 +109,7 @@ public final class FetchBeforeRegistration {
         step("A acknowledges " + RECORDS + " records (acks=all): LEO " + replica.leo() + ", HW " + replica.hw());
     }
 
-    /** P1's session is valid, so the controller rejects P2. */
+    /** Starts P2 while P1's session is valid, so the controller rejects P2's registration. */
     private Unregistered askForRegistration() throws InterruptedException {
         step("P1 is killed. P2 starts at once, and asks for its registration during P1's session");
         Unregistered registration = new Unregistered(B, release, time);
@@ -120,7 +120,10 @@ public final class FetchBeforeRegistration {
         return registration;
     }
 
-    /** Holds P2's next fetch back, or the AlterPartition request to which that fetch leads. */
+    /**
+     * Delays P2's next fetch (late), or the AlterPartition request that results from that fetch. Returns the delayed
+     * fetch.
+     */
     private Optional<FetchRequest> delay(BrokerProcess second, boolean late) {
         if (late) {
             Optional<FetchRequest> fetch = second.fetch(leader);
@@ -144,7 +147,7 @@ public final class FetchBeforeRegistration {
         return start(B, controller.broker(B).epoch(), disk);
     }
 
-    /** P2's fetch arrives after P3's, for comparison first with P1's broker epoch. */
+    /** Delivers P2's fetch after P3's: first with P1's broker epoch for comparison, then with the broker epoch -1. */
     private void receiveLate(FetchRequest delayed, long epochOfP1, BrokerProcess third) {
         FetchRequest fetch = third.fetch(leader).orElseThrow();
         step("P3 sends a " + described(fetch) + ": " + error(leader.serve(fetch)));
@@ -159,7 +162,10 @@ public final class FetchBeforeRegistration {
         }
     }
 
-    /** Returns whether the controller accepts the proposal as A made it. */
+    /**
+     * Sends the proposal to the controller, first with P1's broker epoch for comparison. Returns whether the controller
+     * accepts the broker epoch -1.
+     */
     private boolean accepts(Proposal proposal, long epochOfP1) {
         AlterPartitionRequestData request = (AlterPartitionRequestData) proposal.request();
         AlterPartitionRequestData compared = request.duplicate();
@@ -200,7 +206,7 @@ public final class FetchBeforeRegistration {
         controller.heartbeat(broker);
     }
 
-    /** Lets the time of a session pass, in which only one broker sends heartbeats. */
+    /** Lets the session timeout pass while only one broker sends heartbeats, and fences the other. */
     private void endSession(int survivor) {
         for (int part = 0; part < 2; part++) {
             time.advance(PART_OF_SESSION_MS);
@@ -219,7 +225,7 @@ public final class FetchBeforeRegistration {
         return new Disk(Files.createDirectory(directory.resolve(name)));
     }
 
-    /** One pass of a fetcher thread. Returns whether the thread sends a fetch. */
+    /** Runs one pass of a fetcher thread. Returns whether the thread sends a fetch. */
     private boolean replicate(BrokerProcess follower, BrokerProcess from, String name) {
         Optional<FetchRequest> fetch = follower.fetch(from);
         fetch.ifPresent(request -> {

@@ -19,7 +19,7 @@ import org.apache.kafka.storage.internals.log.LogConfig;
 import org.apache.kafka.storage.internals.log.LogStartOffsetIncrementReason;
 import org.apache.kafka.storage.internals.log.UnifiedLog;
 
-/** A broker of Kafka 4.3. */
+/** A broker of Kafka 4.3 and 4.4. */
 final class KafkaBroker implements Broker {
     static final boolean IS_RAFT = true;
 
@@ -54,7 +54,7 @@ final class KafkaBroker implements Broker {
         leader = new Leader(manager, timer);
     }
 
-    /** The metadata.version of a cluster of the release. */
+    /** Returns the metadata.version of the cluster. */
     static MetadataVersion metadataVersion(Release release) {
         return release.interBrokerProtocol() == null ? MetadataVersion.latestProduction()
                 : MetadataVersion.fromVersionString(release.interBrokerProtocol(), false);
@@ -90,7 +90,10 @@ final class KafkaBroker implements Broker {
         return leader.serve(request, answered);
     }
 
-    /** The others are taken for caught up a moment ago, for the leader proposes to remove all that lag. */
+    /**
+     * Makes the leader propose to remove one follower only. A leader removes all lagging followers, so this method
+     * marks the others as caught up just now.
+     */
     @Override public void proposeShrink(int follower) {
         for (org.apache.kafka.server.replica.Replica other : Scala.list(partition().remoteReplicas())) {
             if (other.brokerId() != follower && committedIsr().contains(other.brokerId())) {
@@ -100,7 +103,10 @@ final class KafkaBroker implements Broker {
         partition().maybeShrinkIsr();
     }
 
-    /** What it knows may be of an incarnation that is gone, or of none; then it looks at it no more. */
+    /**
+     * Makes the leader check the follower's state again. This has no effect if the leader's last state of the follower
+     * has no broker epoch, or has the broker epoch of a former process.
+     */
     @Override public void proposeExpand(int follower) {
         org.apache.kafka.server.replica.Replica replica = partition().getReplica(follower).get();
         ReplicaState known = replica.stateSnapshot();
@@ -111,7 +117,7 @@ final class KafkaBroker implements Broker {
             partition().updateFollowerFetchState(replica, known.logEndOffsetMetadata(), known.logStartOffset(),
                     time.milliseconds(), Long.MAX_VALUE, known.brokerEpoch().get());
         } catch (NotLeaderOrFollowerException staleBrokerEpoch) {
-            // KIP-903
+            // the broker epoch is old (KIP-903)
         }
     }
 

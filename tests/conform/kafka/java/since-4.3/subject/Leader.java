@@ -30,7 +30,7 @@ import scala.Option;
 import scala.Tuple2;
 import scala.collection.Seq;
 
-/** Answers the requests of followers from a ReplicaManager, as KafkaApis does. */
+/** Serves the requests of followers from a ReplicaManager, as KafkaApis does. */
 final class Leader {
     private final ReplicaManager manager;
     private final FakeTimer timer;
@@ -41,8 +41,8 @@ final class Leader {
     }
 
     /**
-     * Answers a request, maybe with an error: at once, or when a fetch no longer waits in the purgatory. Running what
-     * is returned ends its time there.
+     * Serves a request. The response, which may be an error, follows at once, or when a fetch no longer waits in the
+     * purgatory. Running the returned Runnable ends that wait.
      */
     Runnable serve(Object request, Consumer<Answer> answered) {
         if (request instanceof FetchRequest fetch) {
@@ -78,7 +78,9 @@ final class Leader {
         };
     }
 
-    /** A fetch for which there are no records waits in the purgatory, and reads again when its wait ends. */
+    /**
+     * Reads for a fetch. If there are no records, the fetch waits in the purgatory, and reads again when its wait ends.
+     */
     private Runnable read(FetchRequest request, Consumer<FetchPartitionData> done) {
         FetchParams params = new FetchParams(request.replicaId(), request.replicaEpoch(),
                 request.maxWait(), request.minBytes(), request.maxBytes(), FetchIsolation.of(request), Optional.empty());
@@ -94,7 +96,7 @@ final class Leader {
         return request.fetchData(Map.of(Quorum.TOPIC_ID, Partitions.TOPIC)).values().iterator().next();
     }
 
-    /** What the leader would answer now to the ListOffsets that follows on OFFSET_OUT_OF_RANGE. */
+    /** Returns the leader's responses, as of now, to the ListOffsets request that follows OFFSET_OUT_OF_RANGE. */
     private UnaryOperator<Object> offsets(Optional<Integer> epoch) {
         Map<Long, TimestampAndOffset> known = Map.of(
                 ListOffsetsRequest.LATEST_TIMESTAMP, offset(ListOffsetsRequest.LATEST_TIMESTAMP, epoch),

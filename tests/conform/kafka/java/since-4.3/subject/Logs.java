@@ -10,7 +10,7 @@ import org.apache.kafka.storage.internals.log.ProducerStateManagerConfig;
 import org.apache.kafka.storage.internals.log.UnifiedLog;
 import org.apache.kafka.storage.log.metrics.BrokerTopicStats;
 
-/** The log directory of a broker, as Kafka's LogManager has it. */
+/** The log directory of a broker, with Kafka's LogManager. */
 final class Logs {
     private final LogManager manager;
 
@@ -27,12 +27,12 @@ final class Logs {
         return manager;
     }
 
-    /** The partition's log; null before there is one. */
+    /** Returns the partition's log; null if there is none yet. */
     UnifiedLog log() {
         return manager.getLog(Partitions.THE_ONE, false).getOrElse(Scala.supplier(() -> null));
     }
 
-    /** Its files are open no more. */
+    /** Closes the log's files, and releases the locks of the directory. */
     void close() {
         if (log() != null) {
             log().closeHandlers();

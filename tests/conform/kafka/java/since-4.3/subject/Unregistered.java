@@ -28,8 +28,8 @@ import org.apache.kafka.server.common.ControllerRequestCompletionHandler;
 import org.apache.kafka.server.common.NodeToControllerChannelManager;
 
 /**
- * Kafka's BrokerLifecycleManager of a process that asks for its registration. Its requests wait until
- * {@link #attempt} hands them to the controller.
+ * Kafka's BrokerLifecycleManager in a process that tries to register. Its requests wait until {@link #attempt} passes
+ * them to the controller.
  */
 final class Unregistered implements NodeToControllerChannelManager {
     private static final int PATIENCE_S = 20;
@@ -45,11 +45,11 @@ final class Unregistered implements NodeToControllerChannelManager {
                 QuorumFeatures.defaultSupportedFeatureMap(true), OptionalLong.empty());
     }
 
-    /** Lets the controller handle the next request for the registration. Returns the result. */
+    /** Passes the next registration request to the controller. Returns the error code of the response. */
     Errors attempt(ToLongFunction<BrokerRegistrationRequestData> controller) throws InterruptedException {
         Attempt attempt = attempts.poll(PATIENCE_S, TimeUnit.SECONDS);
         if (attempt == null) {
-            throw new IllegalStateException("the process does not ask for its registration");
+            throw new IllegalStateException("the process does not send a registration request");
         }
         BrokerRegistrationResponseData response = new BrokerRegistrationResponseData();
         try {
@@ -64,12 +64,12 @@ final class Unregistered implements NodeToControllerChannelManager {
         return Errors.forCode(response.errorCode());
     }
 
-    /** The broker epoch that the process puts into its fetches: -1 until its registration succeeds. */
+    /** Returns the broker epoch that the process sends in its fetches: -1 until its registration succeeds. */
     long brokerEpoch() {
         return lifecycle.brokerEpoch();
     }
 
-    /** Ends the process's attempts. */
+    /** Stops the process's attempts to register. */
     void abandon() throws InterruptedException {
         lifecycle.close();
     }

@@ -12,7 +12,7 @@ import org.apache.kafka.common.utils.internals.LogContext;
 import org.apache.kafka.server.common.MetadataVersion;
 import scala.Function0;
 
-/** Kafka's fetcher thread, which is no thread here: it works when told to. */
+/** Kafka's fetcher thread, without a thread of its own. The adapter calls its doWork(). */
 final class FetcherThread extends ReplicaFetcherThread {
     private final Fetcher fetcher;
 

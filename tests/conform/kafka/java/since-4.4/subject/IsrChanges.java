@@ -15,7 +15,7 @@ import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.metadata.LeaderAndIsr;
 import org.apache.kafka.server.common.TopicIdPartition;
 
-/** Takes a leader's changes of the ISR to the gate (AlterPartition). */
+/** Passes a leader's ISR changes to the gate (AlterPartition). */
 final class IsrChanges implements AlterPartitionManager {
     private final int broker;
     private final Host host;

@@ -20,7 +20,10 @@ import org.apache.fluss.row.indexed.IndexedRow;
 import org.apache.fluss.row.indexed.IndexedRowWriter;
 import org.apache.fluss.types.DataType;
 
-/** Batches of one record, whose value has its number and the leader epoch that it was written in. All are of one size. */
+/**
+ * Batches with one record each. The record's value is its number and the leader epoch in which it was written. All
+ * batches have the same size.
+ */
 final class Batches {
     private static final DataType[] TYPES = Tables.SCHEMA.getRowType().getChildren().toArray(new DataType[0]);
     private static final byte MAGIC = 0;
@@ -40,7 +43,7 @@ final class Batches {
             row.pointTo(writer.segment(), 0, writer.position());
             MemoryLogRecordsIndexedBuilder builder = MemoryLogRecordsIndexedBuilder.builder(
                     0, Tables.schemaId(), Integer.MAX_VALUE, MAGIC, new UnmanagedPagedOutputView(PAGE));
-            if (HAVE_WRITERS) {  // as Fluss's client does by default: client.writer.enable-idempotence
+            if (HAVE_WRITERS) {  // the default of Fluss's client: client.writer.enable-idempotence
                 builder.setWriterState(entry.number(), 0);
             }
             builder.append(ChangeType.APPEND_ONLY, row);
@@ -52,7 +55,10 @@ final class Batches {
         }
     }
 
-    /** A copy, because records that were read from a log are a part of its file, and change with it. */
+    /**
+     * Returns the records in memory. Records that were read from a log are a slice of its file, and would change with
+     * the file.
+     */
     static MemoryLogRecords copy(LogRecords records) {
         if (!(records instanceof FileLogRecords file)) {
             return (MemoryLogRecords) records;
@@ -67,8 +73,9 @@ final class Batches {
     }
 
     /**
-     * The records by offset, the first of several at one offset: a follower appends an answer that came late where it
-     * does not belong (docs/findings/fluss.md). What is no batch any more at the end, after a loss of power, is none.
+     * Returns the records by offset. If several records have the same offset, it returns the first: a follower can
+     * append a late response at the wrong offset (docs/findings/fluss.md). An incomplete batch at the end, after a loss
+     * of power, is left out.
      */
     static List<Replica.Entry> onDisk(Disk disk) {
         List<Replica.Entry> entries = new ArrayList<>();

@@ -13,7 +13,7 @@ import org.apache.fluss.server.entity.AdjustIsrResultForBucket;
 import org.apache.fluss.server.utils.RpcMessageUtils;
 import org.apache.fluss.server.zk.data.LeaderAndIsr;
 
-/** Takes a leader's requests to adjust the ISR to the gate. */
+/** Passes a leader's AdjustIsr requests to the gate. */
 final class Coordinator {
     private final int server;
     private final Gate gate;
@@ -58,7 +58,10 @@ final class Coordinator {
             answer(new AdjustIsrResultForBucket(Partitions.THE_ONE, FlussServer.leaderAndIsr(made)));
         }
 
-        /** INELIGIBLE_REPLICA_EXCEPTION, which leaders take like this one, and which there is not before 0.8. */
+        /**
+         * Withdraws the change. Since 0.8 the error would be INELIGIBLE_REPLICA_EXCEPTION, which leaders handle like
+         * this one.
+         */
         @Override public void revert() {
             fail(Errors.OPERATION_NOT_ATTEMPTED_EXCEPTION);
         }

@@ -3,10 +3,11 @@ package subject;
 import org.apache.fluss.utils.clock.Clock;
 
 /**
- * A clock that only moves between events, and unless told otherwise by more than log.replica.max-lag-time.
+ * A clock that moves only between events. By default, it moves by more than log.replica.max-lag-time.
  *
- * <p>A leader holds its high watermark back for a replica outside the ISR that was caught up a short while ago, as
- * Kafka's does. The model knows no time; with such leaps nobody outside the ISR was caught up a short while ago.
+ * <p>A Fluss leader, like a Kafka leader, holds its high watermark back for a replica outside the ISR that was caught
+ * up within the lag time. The model has no time. With these leaps, no replica outside the ISR was caught up within the
+ * lag time.
  */
 final class FakeTime implements Clock {
     static final int LAG_MS = 30_000;

@@ -21,7 +21,10 @@ import org.apache.fluss.server.replica.HeldReplicaManager;
 import org.apache.fluss.server.replica.fetcher.OffsetRequest;
 import org.apache.fluss.server.zk.data.LeaderAndIsr;
 
-/** A tablet server of Fluss, with the bucket's replica: its LogManager and ReplicaManager, and what we put around them. */
+/**
+ * A tablet server of Fluss with the bucket's replica. It has Fluss's LogManager and ReplicaManager, and the adapter
+ * replaces the parts around them.
+ */
 final class FlussServer implements Broker {
     private static final int COORDINATOR_EPOCH = 0;
 
@@ -42,7 +45,7 @@ final class FlussServer implements Broker {
         fetchers = IntStream.range(0, settings.replicas()).filter(leader -> leader != id).boxed().collect(
                 Collectors.toMap(leader -> leader, leader -> new Fetcher(leader, request -> Map.of(), OffsetRequest.class::isInstance)));
         try {
-            // Who is alive is for the coordinator to say here, which refuses an ISR with somebody who is not.
+            // The server considers all servers alive. The coordinator rejects an ISR with a dead member.
             manager = new HeldReplicaManager(conf, new NoScheduler(), Tables.create(), id, settings.replicas(),
                     Coordinator.gateway(id, host.gate()), time);
             fetchers.forEach((leader, fetcher) -> fetcher.works(
@@ -53,7 +56,7 @@ final class FlussServer implements Broker {
         }
     }
 
-    /** What is not set here has no say in anything that can be seen. */
+    /** Returns the server's configuration. Settings that are missing here have no observable effect. */
     private static Configuration configuration(Host host) {
         Settings settings = host.settings();
         MemorySize fetched = new MemorySize((long) settings.recordsPerFetch() * Batches.SIZE);
@@ -87,7 +90,7 @@ final class FlussServer implements Broker {
                 }));
     }
 
-    /** The answer comes at once, or when DelayedWrite is through with it. */
+    /** Appends a record. The acknowledgement follows at once, or when DelayedWrite completes. */
     @Override public boolean append(int record, boolean acksAll) {
         org.apache.fluss.server.replica.Replica replica = manager.replica(Partitions.THE_ONE);
         if (replica == null) {
@@ -118,7 +121,7 @@ final class FlussServer implements Broker {
         return () -> { };
     }
 
-    /** As TabletService.fetchLog does. */
+    /** Serves a fetch, as TabletService.fetchLog does. */
     private Answer answer(Object request) {
         FetchLogResultForBucket result = manager.fetch(Partitions.THE_ONE, (FetchLogRequest) request);
         if (result.succeeded()) {
@@ -129,14 +132,20 @@ final class FlussServer implements Broker {
         return new Answer(Map.of(Partitions.THE_ONE, result), isOutOfRange ? offsets() : null, !isOutOfRange);
     }
 
-    /** What the leader would answer now to the ListOffsets that follows on a fetch from beyond its log. */
+    /**
+     * Returns the leader's responses, as of now, to the ListOffsets request that follows a fetch beyond the leader's
+     * log.
+     */
     private UnaryOperator<Object> offsets() {
         long start = manager.replica(Partitions.THE_ONE).getLocalLogStartOffset();
         long end = manager.replica(Partitions.THE_ONE).getLocalLogEndOffset();
         return asked -> ((OffsetRequest) asked).wantsEnd() ? end : start;
     }
 
-    /** The others are taken for caught up a moment ago, for the leader proposes to remove all that lag. */
+    /**
+     * Makes the leader propose to remove one follower only. A leader removes all lagging followers, so this method
+     * marks the others as caught up just now.
+     */
     @Override public void proposeShrink(int follower) {
         for (int other : manager.isr(Partitions.THE_ONE)) {
             if (other != id && other != follower) {
@@ -182,7 +191,7 @@ final class FlussServer implements Broker {
                 replica.getLocalLogEndOffset(),
                 replica.getLogHighWatermark(),
                 log,
-                null,  // there is no leader epoch cache
+                null,  // Fluss has no leader epoch cache
                 leader == null ? Decision.NOBODY : leader,
                 replica.getLeaderEpoch(),
                 replica.isLeader() ? new TreeSet<>(manager.isr(Partitions.THE_ONE)) : null,

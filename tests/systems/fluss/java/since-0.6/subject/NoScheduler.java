@@ -4,7 +4,10 @@ import java.lang.reflect.Proxy;
 import java.util.concurrent.ScheduledFuture;
 import org.apache.fluss.utils.concurrent.Scheduler;
 
-/** What Fluss does every so often is an event here, or left out: expiring writers, taking metrics. */
+/**
+ * A scheduler that runs no task. Fluss's periodic tasks are events here, or have no observable effect (expiring
+ * writers, collecting metrics).
+ */
 final class NoScheduler implements Scheduler {
     private static final ScheduledFuture<?> CANCELLED = (ScheduledFuture<?>) Proxy.newProxyInstance(
             NoScheduler.class.getClassLoader(), new Class<?>[] {ScheduledFuture.class},

@@ -2,19 +2,19 @@ package subject;
 
 import java.util.Map;
 
-/** Which Fluss this is, as the command line says: {@code VERSION [--clock MS]}. */
+/** The Fluss release from the command line: {@code VERSION [--clock MS]}. */
 record Release(String version, int clockMs) {
     static Release of(String... arguments) {
         return new Release(arguments[0],
                 arguments.length > 2 ? Integer.parseInt(arguments[2]) : FakeTime.LAG_MS + 1);
     }
 
-    /** Since 0.8 the coordinator refuses an ISR with somebody who is not alive (validateLeaderAndIsr). */
+    /** Since 0.8, the coordinator rejects an ISR with a dead member (validateLeaderAndIsr). */
     private String eligibility() {
         return version.matches("0\\.[67]\\..*") ? "unchecked" : "alive";
     }
 
-    /** Leaders hear of changes of the ISR from the answers to their requests, and from later decisions. */
+    /** Returns false: a leader learns ISR changes only from the responses to its requests, and from later decisions. */
     boolean isRaft() {
         return false;
     }
@@ -25,30 +25,33 @@ record Release(String version, int clockMs) {
 
     Broker start(Host host) {
         if (host.settings().lagTime()) {
-            throw new Unsupported("lag_time is Kafka's here: run Fluss without it");
+            throw new Unsupported("the adapter for Fluss does not support lag_time; reset without lag_time");
         }
         if (host.settings().delayedFetch()) {
-            throw new Unsupported("delayed_fetch: here a fetch without records is answered at once");
+            throw new Unsupported("the adapter for Fluss does not support delayed_fetch; reset without delayed_fetch");
         }
         return new FlussServer(host);
     }
 
-    /** What servers that are gone have left in this process: nothing. */
+    /** Does nothing, because servers of earlier schedules leave nothing in this process. */
     void forget() { }
 
     /**
-     * What the coordinator does (CoordinatorEventProcessor, TableBucketStateMachine, ReplicaStateMachine), which is ours
-     * here, and what is assumed of followers. Under protocols of Kafka's the ISR changes in one event, unless they say
-     * otherwise.
+     * The rules of the coordinator that the adapter implements (as CoordinatorEventProcessor, TableBucketStateMachine
+     * and ReplicaStateMachine do), and assumptions about followers. Under Kafka's protocols, an ISR change is one event
+     * unless the protocol says otherwise.
      */
     Rules rules(String protocol) {
         Map<String, String> chosen = Rules.choices(protocol);
         boolean requests = chosen.getOrDefault("isr_change", protocol.startsWith("fluss-") ? "request" : "atomic")
                 .equals("request");
         return new Rules(
-                false,  // where somebody can lead, he is elected in the same go, so nobody hears that nobody leads
+                // if a server can lead, the coordinator elects it in the same step, so no server learns a decision
+                // without a leader
                 false,
-                chosen.getOrDefault("registration", "fenced").equals("fenced"),  // no end of a session is missed
+                false,
+                // the coordinator notices the end of every session
+                chosen.getOrDefault("registration", "fenced").equals("fenced"),
                 true,
                 true,
                 true,

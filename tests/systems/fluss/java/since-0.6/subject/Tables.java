@@ -11,7 +11,10 @@ import org.apache.fluss.server.zk.ZooKeeperClient;
 import org.apache.fluss.server.zk.data.TableRegistration;
 import org.apache.fluss.types.DataTypes;
 
-/** What a server asks of ZooKeeper: which table it is. The client's constructor would connect, so it is made without. */
+/**
+ * A server's client of ZooKeeper, which only returns the table's metadata. It is created without its constructor, which
+ * would connect.
+ */
 final class Tables extends ZooKeeperClient {
     static final Schema SCHEMA = Schema.newBuilder().column("value", DataTypes.STRING()).build();
     private static final int SCHEMA_ID = 1;

@@ -3,13 +3,13 @@ package subject;
 import java.util.function.UnaryOperator;
 
 /**
- * A leader's answer to a follower's request.
+ * A leader's response to a follower's request.
  *
- * @param response what Kafka's code expects in reply to the request
- * @param offsets answers the follower's ListOffsets requests, as the leader would have answered them at the same time
- *     as the request; null where the response cannot lead to one
- * @param isError whether it says that the leader does not lead, or not in the epoch of the request
- * @param diverges whether it says that the follower's log is not as the leader's
+ * @param response the response in the form that Kafka's fetcher code expects
+ * @param offsets answers the follower's ListOffsets requests with the leader's offsets at the time of this response;
+ *     null if the response cannot lead to a ListOffsets request
+ * @param isError whether the response is an error: the broker is not the leader, or the leader epochs differ
+ * @param diverges whether the response says that the follower's log diverges from the leader's log
  */
 record Answer(Object response, UnaryOperator<Object> offsets, boolean isError, boolean diverges) {
     Answer(Object response, UnaryOperator<Object> offsets) {

@@ -4,73 +4,91 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/** A broker of some system's release, up, with its replica of the partition: what each release's own classes are made to do. */
+/** A running broker and its replica of the partition. Each release implements this interface with its own classes. */
 interface Broker {
     /**
-     * A decision arrives. ZooKeeper's controller sends a state, whereas KRaft's writes a log, of which these records lead
-     * up to the decision from where the broker was. It applies them at once, however many there are.
+     * Applies a leader-and-ISR update of the controller. A ZooKeeper controller sends the whole state and
+     * {@code records} is empty. A KRaft controller writes a metadata log: {@code records} are the records from the
+     * broker's position in that log up to the decision, and the broker applies them in one batch.
      */
     void learn(Decision decision, List<Object> records);
 
-    /** Records arrive that are not about the partition. */
+    /** Applies metadata records that are not about the partition. */
     default void note(List<Object> records) { }
 
-    /** A client's record arrives. False: it was refused, by NOT_ENOUGH_REPLICAS or for not being leader. */
+    /**
+     * Appends a producer's record. Returns false if the broker rejects it, because it is not the leader or with
+     * NOT_ENOUGH_REPLICAS.
+     */
     boolean append(int record, boolean acksAll);
 
-    /** The records whose producers it has told that they are stored, where it is known (Release.answersProducers). */
+    /**
+     * Returns the records that the broker has acknowledged to their producers. It is empty in releases whose
+     * acknowledgements the adapter cannot observe (Release.answersProducers).
+     */
     default Set<Integer> acknowledged() {
         return Set.of();
     }
 
-    /** The fetcher thread towards a leader; null if there never was one. */
+    /** Returns the fetcher thread for a leader; null if the broker never fetched from that leader. */
     Fetcher fetcher(int leader);
 
     /**
-     * As a leader, or as none any more, answers a follower's request: at once, or when a fetch no longer waits for
-     * records. Running what is returned ends the time of that wait.
+     * Handles a follower's request, whether or not this broker still leads. The broker responds at once, or later if
+     * the fetch finds no records and waits for them. Running the returned Runnable ends that wait as if its time were
+     * over.
      */
     Runnable serve(Object request, Consumer<Answer> answered);
 
-    /** As a leader, looks for replicas that lag and proposes to the gate that they leave the ISR. */
+    /** Makes the leader look for lagging replicas, and propose an ISR without them to the gate. */
     void proposeShrink(int follower);
 
-    /** As a leader, looks once more at what it knows of a follower, and proposes to the gate that it joins the ISR. */
+    /**
+     * Makes the leader check the follower's last known state again, and propose an ISR with the follower to the gate.
+     */
     void proposeExpand(int follower);
 
-    /** As a leader, the ISR that it has proposed and waits for (KIP-497); empty for none. */
+    /**
+     * Returns the ISR that this leader has proposed and whose response it waits for (KIP-497); empty if there is none.
+     */
     default Set<Integer> pendingIsr() {
         return Set.of();
     }
 
-    /** As a leader, the end of a follower's log as far as it knows; negative if it does not. */
+    /** Returns the follower's log end offset as this leader knows it; negative if the leader does not know it. */
     long remoteLeo(int follower);
 
-    /** What was left to the background is done; since KAFKA-16541 the leader epoch cache is written there after a truncation. */
+    /**
+     * Runs the tasks that the broker has scheduled in the background. Since KAFKA-16541, such a task writes the leader
+     * epoch cache after a truncation.
+     */
     default void finishScheduled() { }
 
-    /** Writes the high watermark to disk. */
+    /** Writes the high watermark checkpoint. */
     void checkpoint();
 
-    /** Forces the log to disk. */
+    /** Flushes the log to disk. */
     void flush();
 
-    /** The first offset of its log whose record is not deleted; negative if it can delete none. */
+    /** Returns the log start offset; negative if the release cannot delete records. */
     default long logStart() {
         return -1;
     }
 
-    /** Deletes the records below an offset. False: the offset is beyond its high watermark, or it does not know that yet. */
+    /**
+     * Deletes the records below an offset. Returns false if the offset is beyond the high watermark, or if the broker
+     * does not know its high watermark yet.
+     */
     default boolean deleteBelow(long offset) {
         throw new UnsupportedOperationException();
     }
 
-    /** Writes the log start to disk. */
+    /** Writes the log start offset checkpoint. */
     default void checkpointLogStart() { }
 
-    /** Frees what memory and the operating system hold of a broker whose process is gone. */
+    /** Releases the memory and the operating system resources of a broker whose process is gone. */
     void abandon();
 
-    /** What can be seen of its replica. */
+    /** Returns the observable state of the replica. */
     Replica replica();
 }

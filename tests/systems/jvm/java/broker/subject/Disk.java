@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The log directory of a broker, and what is in it in the formats that have stayed the same.
+ * A broker's log directory, with readers for the file formats that are the same in all releases.
  *
- * @param powerLost whether the machine lost power, and its log has not been recovered since
+ * @param powerLost whether the machine has lost power and the broker has not recovered the log since
  */
 record Disk(Path directory, boolean powerLost) {
     private static final String SEGMENT = "00000000000000000000.log";
@@ -24,8 +24,9 @@ record Disk(Path directory, boolean powerLost) {
     }
 
     /**
-     * What a process that dies now leaves behind. A copy: Java's lock on a log directory cannot be had twice in one
-     * process, whereas the lock of a process that is gone is gone too.
+     * Returns a copy of the files that a process leaves behind if it dies now. The lock file is left out. The copy is
+     * necessary because one JVM cannot lock the same log directory twice, whereas the operating system frees the lock
+     * of a dead process.
      */
     Disk copyTo(Path other) {
         try (Stream<Path> files = Files.walk(directory)) {
@@ -40,7 +41,7 @@ record Disk(Path directory, boolean powerLost) {
         }
     }
 
-    /** The segments of the log, in order of their offsets; there may be several where a log was recovered. */
+    /** Returns the segment files of the log, in the order of their offsets. A recovered log may have several. */
     List<Path> segments() {
         Path log = directory.resolve(Partitions.DIRECTORY);
         if (!Files.exists(log)) {
@@ -53,19 +54,25 @@ record Disk(Path directory, boolean powerLost) {
         }
     }
 
-    /** The first segment. A log that never rolls has only one, which starts at 0 until the log starts again. */
+    /**
+     * Returns the first segment. A log that never rolls has one segment only. Its base offset is 0 until the follower
+     * truncates fully and restarts the log at the leader's log start.
+     */
     Path segment() {
         Path first = directory.resolve(Partitions.DIRECTORY).resolve(SEGMENT);
         return Files.exists(first) ? first : segments().stream().findFirst().orElse(first);
     }
 
-    /** The offset of the first record in the first segment. It may be deleted. */
+    /**
+     * Returns the base offset of the first segment. Its first record may already be deleted, that is, below the log
+     * start offset.
+     */
     long firstOffset() {
         String name = segment().getFileName().toString();
         return Long.parseLong(name.substring(0, name.indexOf('.')));
     }
 
-    /** The first offset whose record is not deleted. */
+    /** Returns the log start offset: the first offset whose record is not deleted. */
     long logStart() {
         return Math.max(firstOffset(), checkpointed(LOG_STARTS));
     }
@@ -82,19 +89,20 @@ record Disk(Path directory, boolean powerLost) {
         }
     }
 
-    /** What a broker would start with. */
+    /** Returns the state with which a broker would start from this disk. */
     Replica replica() {
         List<Replica.Entry> log = Batches.onDisk(this);
         List<List<Long>> epochs = epochs();
         long leo = firstOffset() + log.size();
         if (powerLost && epochs != null) {
-            // The checkpoint still has what recovery cuts (LogLoader.load); the model truncates it when power is lost.
+            // The checkpoint still has entries that recovery removes (LogLoader.load). The model removes them at the
+            // power loss.
             epochs.removeIf(entry -> entry.get(1) >= leo);
         }
         return new Replica(leo, Math.min(highWatermark(), leo), log, epochs, Decision.NOBODY, -1, null, false);
     }
 
-    /** Truncates the log to so many of its bytes, as a machine does that loses power. */
+    /** Truncates the log to its first {@code bytes} bytes, as a loss of power does. */
     Disk loseAllBut(long bytes) {
         long left = bytes;
         for (Path file : segments()) {
@@ -113,7 +121,10 @@ record Disk(Path directory, boolean powerLost) {
         return checkpointed(Partitions.HIGH_WATERMARKS);
     }
 
-    /** The offset in a checkpoint: a version, a count, and partition and offset a line. */
+    /**
+     * Reads the offset from a checkpoint file: a version, a count, then one line with partition and offset for each
+     * partition.
+     */
     private long checkpointed(String file) {
         return lines(directory.resolve(file)).stream()
                 .filter(line -> line.startsWith(Partitions.CHECKPOINTED))
@@ -121,7 +132,10 @@ record Disk(Path directory, boolean powerLost) {
                 .findFirst().orElse(0);
     }
 
-    /** leader-epoch-checkpoint: a version, a count, and epoch and start offset a line; null where there is none. */
+    /**
+     * Reads leader-epoch-checkpoint: a version, a count, then one line with epoch and start offset for each entry.
+     * Returns null if the file does not exist.
+     */
     List<List<Long>> epochs() {
         Path checkpoint = directory.resolve(Partitions.DIRECTORY).resolve("leader-epoch-checkpoint");
         if (!Files.exists(checkpoint)) {

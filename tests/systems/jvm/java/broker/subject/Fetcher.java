@@ -6,16 +6,19 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * A follower's fetcher thread towards one leader, run one pass of its doWork() at a time.
+ * A follower's fetcher thread for one leader. The adapter runs one pass of its doWork() at a time.
  *
- * <p>Kafka's thread builds a request, waits for the leader, and processes the answer; nothing changes but in the
- * processing. So a pass is suspended where the thread waits: {@link #ask} is the first half, {@link #receive} the
- * second. Whatever happens to the follower in between meets Kafka's own code for answers that come late.
+ * <p>Kafka's thread builds a request, waits for the leader, and processes the response. It changes the replica only
+ * while it processes the response. So the adapter suspends a pass where the thread waits: {@link #ask} is the first
+ * half of a pass, and {@link #receive} is the second half. If something happens to the follower in between, Kafka's own
+ * code for late responses handles it.
  *
- * <p>A thread that lets go of its lock in the processing can be suspended there as well: {@link #receiveUpToUnlock}.
+ * <p>The adapter can also suspend a thread where it releases its lock while it processes the response: see
+ * {@link #receiveUpToUnlock}.
  *
- * <p>A pass asks its leader once. What it asks after that gets an empty answer, in which no partition is mentioned, and
- * which has no effect on any release. The exception is ListOffsets, which is part of the processing of an answer.
+ * <p>A pass sends one request to its leader. Every further request in the same pass gets an empty response, which names
+ * no partition and has no effect in any release. ListOffsets is the exception, because it is part of processing a
+ * response.
  */
 final class Fetcher {
     private static final Answer NONE = new Answer(new Object(), null);
@@ -33,7 +36,10 @@ final class Fetcher {
     private RuntimeException broken;
     private Answer answer;
 
-    /** {@code empty} makes an empty answer to a request; {@code asksForOffsets} tells ListOffsets requests. */
+    /**
+     * @param empty makes an empty response to a request
+     * @param asksForOffsets returns whether a request is a ListOffsets request
+     */
     Fetcher(int leader, UnaryOperator<Object> empty, Predicate<Object> asksForOffsets) {
         this.leader = leader;
         this.empty = empty;
@@ -44,7 +50,9 @@ final class Fetcher {
         return leader;
     }
 
-    /** The thread's doWork(), and what it has noted of the partition, null for nothing. */
+    /**
+     * Sets the thread's doWork(), and a supplier of the thread's fetch state of the partition (null if it has none).
+     */
     void works(Runnable thread, Supplier<?> state) {
         doWork = thread;
         fetchState = state;
@@ -54,12 +62,12 @@ final class Fetcher {
         return pass != null;
     }
 
-    /** Whether the partition was taken from the thread since it asked, and maybe given to it again. */
+    /** Returns whether the partition was removed from the thread since its request. It may have been added again. */
     boolean hasRestarted() {
         return fetchState.get() != askedIn;
     }
 
-    /** The first half of a pass: the request, if there is one. */
+    /** Runs the first half of a pass. Returns the request, if the thread sends one. */
     Optional<Object> ask() {
         pass = new Coroutine();
         answer = null;
@@ -72,7 +80,7 @@ final class Fetcher {
         return Optional.ofNullable(request);
     }
 
-    /** The second half, or what is left of it, if anything. */
+    /** Runs the second half of the pass, or the rest of it. Does nothing if no pass is suspended. */
     void receive(Answer arrived) {
         if (pass == null) {
             return;
@@ -87,8 +95,8 @@ final class Fetcher {
     }
 
     /**
-     * The second half, up to where the thread calls {@link #unlocked}; {@link #receive} does the rest. A thread that can
-     * make nothing of the answer does not get there.
+     * Runs the second half up to the thread's call of {@link #unlocked}. {@link #receive} runs the rest. The pass ends
+     * if the thread ignores the response and never calls {@link #unlocked}.
      */
     void receiveUpToUnlock(Answer arrived) {
         answer = arrived;
@@ -101,17 +109,17 @@ final class Fetcher {
         check();
     }
 
-    /** Called by the thread where it has let go of its lock. False: nothing comes of the answer any more. */
+    /** The thread calls this where it has released its lock. Returns false if the response was discarded meanwhile. */
     boolean unlocked() {
         return !pauses || pass.ask(UNLOCKED) != NONE.response();
     }
 
-    /** The second half of a pass that nobody answers. */
+    /** Ends the pass without a response. */
     void giveUp() {
         receive(NONE);
     }
 
-    /** A whole pass in which nobody answers, for what the thread does without asking. */
+    /** Runs a whole pass without a leader, for the steps that the thread takes without a request. */
     void passSilently() {
         silent = true;
         try {
@@ -123,8 +131,8 @@ final class Fetcher {
     }
 
     /**
-     * Work of ours that Kafka's code calls. Its failures are ours too, and thrown where a pass ends, for Kafka's code
-     * catches whatever it meets.
+     * Runs adapter code that Kafka's code calls. Kafka's code catches every exception, so this method keeps an
+     * exception, and the end of the pass throws it again.
      */
     <T> T guarded(Supplier<T> work) {
         try {
@@ -141,7 +149,7 @@ final class Fetcher {
         }
     }
 
-    /** Called by Kafka's code, on the thread of the pass, to ask the leader. */
+    /** Sends a request to the leader. Kafka's code calls this on the thread of the pass. */
     Object send(Object request) {
         if (asksForOffsets.test(request)) {
             return offsets(request);
@@ -155,7 +163,7 @@ final class Fetcher {
 
     private Object offsets(Object request) {
         if (answer == null || answer.offsets() == null) {
-            throw new IllegalStateException("offsets were asked for that no answer can have led to: " + request);
+            throw new IllegalStateException("no response led to this ListOffsets request: " + request);
         }
         return answer.offsets().apply(request);
     }

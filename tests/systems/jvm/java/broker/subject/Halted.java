@@ -1,6 +1,6 @@
 package subject;
 
-/** Kafka's code wants the process to end. */
+/** Kafka's code has asked to halt the process. */
 final class Halted extends RuntimeException {
     Halted(Throwable cause) {
         super(cause);

@@ -4,13 +4,13 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What can be seen of a broker's replica.
+ * The observable state of a broker's replica.
  *
  * @param log the records by offset
- * @param epochs epoch and start offset of each entry of the leader epoch cache; null where the release has none
- * @param leader the broker that it takes for the leader, {@link Decision#NOBODY} if it knows none
- * @param isr its own idea of the ISR, of a leader only
- * @param truncating whether it has yet to find out where to truncate its log
+ * @param epochs epoch and start offset of each entry of the leader epoch cache; null if the release has no cache
+ * @param leader the leader that this broker knows, or {@link Decision#NOBODY}
+ * @param isr the ISR that this leader knows; null for a follower
+ * @param truncating whether the follower does not know yet where to truncate its log
  */
 record Replica(
         long leo,
@@ -23,12 +23,12 @@ record Replica(
         boolean truncating) {
 
     /**
-     * A record, by its number in the order of production, and the leader epoch that was written with it.
+     * A record: its number in the order of production, and the leader epoch in which it was written.
      *
-     * <p>Old formats have no epoch, so the value of a record has it as well.
+     * <p>Old record formats have no leader epoch, so the value of the record contains it.
      */
     record Entry(int number, int epoch) {
-        /** The value of the record in the log; all values have one length. */
+        /** Returns the value of the record in the log. All values have the same length. */
         String text() {
             return String.format("m%02d@%02d", number, epoch);
         }

@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** The replicas of one partition and their controller. Its events are those of docs/reference/wire-semantics.md. */
+/** The replicas of one partition, and their controller. docs/reference/wire-semantics.md specifies the events. */
 final class Cluster implements AutoCloseable {
     private static final String NAMES = "ABCDE";
     private static final List<String> VERBS = List.of("produce", "fetch", "receive", "drop", "crash", "power_loss",
@@ -81,7 +81,10 @@ final class Cluster implements AutoCloseable {
         nodes.forEach(this::finishTruncating);
     }
 
-    /** Nothing is under way at the start: whoever asks where to truncate its log, which is empty, has been answered. */
+    /**
+     * Lets the replica find its truncation offset before the first event. Its log is empty, so nothing changes, and no
+     * request is in flight when the schedule starts.
+     */
     private void finishTruncating(Node node) {
         while (node.seen.truncating() && fetch(node)) {
             receive(node);
@@ -100,7 +103,7 @@ final class Cluster implements AutoCloseable {
         return verbs;
     }
 
-    /** Carries out an event such as {@code fetch B}. */
+    /** Applies an event such as {@code fetch B}. Returns whether the event was applied. */
     boolean apply(String event) throws IOException {
         String[] words = event.split(" ");
         Node node = nodes.get(NAMES.indexOf(words[1]));
@@ -144,7 +147,7 @@ final class Cluster implements AutoCloseable {
             case "lapse" -> lapse(node);
             case "expire_fetch" -> expireFetch(node);
             case "refuse" -> gate.refuse(node.id);
-            default -> throw new IllegalArgumentException("no such event: " + verb);
+            default -> throw new IllegalArgumentException("unknown event: " + verb);
         };
     }
 
@@ -156,7 +159,10 @@ final class Cluster implements AutoCloseable {
         return appended;
     }
 
-    /** The follower asks the leader that it knows, which answers, or lets a fetch wait that finds no records. */
+    /**
+     * Sends the follower's request to the leader that it knows. The leader responds, or lets a fetch without records
+     * wait.
+     */
     private boolean fetch(Node node) {
         Node leader = node.isUp() && node.seen.leader() != Decision.NOBODY ? nodes.get(node.seen.leader()) : node;
         if (leader == node || !leader.isUp() || node.waitsFor(leader) && !isOver(node)) {
@@ -164,7 +170,7 @@ final class Cluster implements AutoCloseable {
         }
         if (node.waitsFor(leader)) {
             endWait(node);
-            receive(node);  // its one thread towards that leader asks for nothing before it has had its answer
+            receive(node);  // the fetcher thread for this leader sends no further request before it has the response
         }
         Fetcher fetcher = node.broker.fetcher(leader.id);
         Optional<Object> request = fetcher.ask();
@@ -177,10 +183,10 @@ final class Cluster implements AutoCloseable {
             wait.expire();
         }
         if (wait.answer() != null && wait.answer().isError()) {
-            fetcher.receive(wait.answer());  // of which the follower's thread makes what it does in its release
+            fetcher.receive(wait.answer());  // Kafka's code for this release handles the error
             return false;
         }
-        node.discardAnswer();  // to another fetcher thread
+        node.discardAnswer();  // a response that another fetcher thread waits for
         node.asked = fetcher;
         node.wait = wait;
         deliver(node);
@@ -190,12 +196,12 @@ final class Cluster implements AutoCloseable {
         return true;
     }
 
-    /** Whether a request is for the end of an epoch, of which leaders note nothing. */
+    /** Returns whether the request is OffsetsForLeaderEpoch, which changes no state of the leader. */
     private static boolean isLookup(Object request) {
         return request.getClass().getSimpleName().startsWith("OffsetsForLeaderEpoch");
     }
 
-    /** Whatever has happened since it was asked for, it is for Kafka's code to say what comes of an answer. */
+    /** Passes the response to Kafka's code, which decides whether a late response still has an effect. */
     private boolean receive(Node node) {
         if (node.answer == null) {
             return false;
@@ -214,7 +220,7 @@ final class Cluster implements AutoCloseable {
         return !isOver || !node.seen.equals(before);
     }
 
-    /** The time of a fetch that waits at its leader is over. */
+    /** Ends the time that the leader lets the follower's fetch wait. */
     private boolean expireFetch(Node node) {
         if (node.wait == null || isOver(node)) {
             return false;
@@ -230,7 +236,10 @@ final class Cluster implements AutoCloseable {
         }
     }
 
-    /** What a leader has answered is in flight; an error is the follower's at once, and it fetches again. */
+    /**
+     * Puts a response that the leader has sent in flight. The follower receives an error at once, so that it can fetch
+     * again.
+     */
     private void deliver(Node node) {
         if (node.wait == null || node.wait.answer() == null) {
             return;
@@ -252,9 +261,9 @@ final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Whether an answer has come too late to be one that its follower waits for, so that events are as if there were
-     * none: since it was asked for a decision has made the follower fetch anew. Should it have an effect after all, it
-     * is shown.
+     * Returns whether the response is too late: since the request, a decision has made the follower start to fetch
+     * again. Events then behave as if nothing were in flight. If the response still has an effect, {@code receive}
+     * reports it.
      */
     private boolean isOver(Node node) {
         return !rules.awaitsLateAnswers() && node.asked.hasRestarted();
@@ -262,7 +271,7 @@ final class Cluster implements AutoCloseable {
 
     // Faults
 
-    /** What is on disk at this moment is what a process leaves that is killed. */
+    /** Kills the process. The broker's disk becomes a copy of the files as they are now. */
     private boolean crash(Node node) {
         if (!node.isUp()) {
             return false;
@@ -288,7 +297,10 @@ final class Cluster implements AutoCloseable {
         return true;
     }
 
-    /** By then it leads nothing, is in no ISR, and has all on disk. Its log is recovered as after a crash all the same. */
+    /**
+     * Makes a controlled shutdown: ends the broker's session, and writes all its data to disk. The adapter then kills
+     * the process, so the next start recovers the log as after a crash.
+     */
     private boolean shutDown(Node node) {
         if (!node.isRegistered()) {
             return false;
@@ -312,7 +324,10 @@ final class Cluster implements AutoCloseable {
         return true;
     }
 
-    /** The controller takes no other process of a broker while the session of the former one is valid. */
+    /**
+     * Registers a restarted broker. The controller accepts a new process of a broker only after the session of the
+     * former process has ended.
+     */
     private boolean register(Node node) {
         if (!node.isUp() || !node.isUnregistered || !controller.fenced().contains(node.id)) {
             return false;
@@ -357,12 +372,18 @@ final class Cluster implements AutoCloseable {
 
     // Decisions
 
-    /** The next decision; where replicas ignore one without a leader, they are sent it, and the one after it counts. */
+    /**
+     * Delivers the next decision. If replicas ignore decisions without a leader (ZooKeeper), such a decision does
+     * not count, and the decision after it is delivered.
+     */
     private boolean notify(Node node) {
         return node.isRegistered() && (learnUpTo(node, nextDecision(node)) || refresh(node));
     }
 
-    /** Under KRaft the leader hears of what has happened without a new epoch: to the ISR, or to other brokers. */
+    /**
+     * Delivers to a KRaft leader the changes that started no new leader epoch: of the ISR, or of other brokers'
+     * registrations.
+     */
     private boolean refresh(Node node) {
         if (!release.isRaft() || node != trueLeader() || isCurrent(node) && !isBehindOnBrokers(node)) {
             return false;
@@ -371,7 +392,10 @@ final class Cluster implements AutoCloseable {
         return true;
     }
 
-    /** The latest decision, if there are two at least; one without a leader may be among them, or be the latest. */
+    /**
+     * Delivers the latest decision, if the broker has not learned two decisions or more. These may include decisions
+     * without a leader.
+     */
     private boolean catchUp(Node node) {
         int last = lastDecision();
         return node.isRegistered() && node.next < controller.epoch() && node.next <= last && learnUpTo(node, last);
@@ -421,7 +445,10 @@ final class Cluster implements AutoCloseable {
         }
     }
 
-    /** A broker that has just started is given the state as it is; others are given what has changed. */
+    /**
+     * Delivers a decision. A broker that has just started receives the whole state, and other brokers receive only the
+     * changes.
+     */
     private void tell(Node node, Decision decision) {
         if (decision.epoch() > node.seen.leaderEpoch()) {
             node.heard.clear();
@@ -442,8 +469,9 @@ final class Cluster implements AutoCloseable {
     // In-sync replicas
 
     /**
-     * Kafka's leaders take whom they have never heard of for lagging even while their own log is empty, which this event
-     * leaves out: it would be the first thing that happens in most schedules. Whom they know to be beyond it does lag.
+     * Makes the leader remove a lagging follower. A Kafka leader counts a follower that never fetched as lagging even
+     * if the leader's log is empty. The event leaves this case out, because it would be the first step of most
+     * schedules. A follower that is ahead of an empty leader does lag.
      */
     private boolean shrink(Node node) {
         Node leader = trueLeader();
@@ -452,13 +480,14 @@ final class Cluster implements AutoCloseable {
             return false;
         }
         if (!settings.lagTime()) {
-            advance(FakeTime.LAG_MS + 1 - release.clockMs());  // whoever is to leave has lagged for so long
+            // the follower has now lagged for longer than replica.lag.time.max.ms
+            advance(FakeTime.LAG_MS + 1 - release.clockMs());
         }
         Set<Integer> isr = new TreeSet<>(leader.seen.isr());
         return isr.remove(node.id) && propose(leader, isr, () -> leader.broker.proposeShrink(node.id));
     }
 
-    /** The lag time passes at a leader, whose clock is its own; none of its code runs. */
+    /** Lets the lag time pass on the clock of one leader. This runs no code of the leader. */
     private boolean lapse(Node node) {
         boolean leads = node.isUp() && node.seen.leader() == node.id;
         node.time.advance(leads ? FakeTime.LAG_MS + 1 : 0);
@@ -466,11 +495,11 @@ final class Cluster implements AutoCloseable {
     }
 
     /**
-     * A leader looks whether a follower can join the ISR while it handles a fetch of that follower, and nowhere else
-     * (Partition.updateFollowerFetchState calls maybeExpandIsr). Here the leader looks again at the state that the last
-     * fetch left, so the follower must have fetched since the leader learned of its present epoch. A leader that stays
-     * leader keeps the state of an earlier epoch (Partition.makeLeader, isNewLeader), but no fetch of the present epoch
-     * has brought it.
+     * Makes the leader add a follower to the ISR. A Kafka leader checks this only while it handles a fetch of that
+     * follower (Partition.updateFollowerFetchState calls maybeExpandIsr). Here the leader checks the state that the
+     * last fetch left, so the follower must have fetched since the leader learned its present epoch. A leader that is
+     * elected again keeps the follower's state of the earlier epoch (Partition.makeLeader, isNewLeader), but no fetch
+     * of the present epoch has brought that state.
      */
     private boolean expand(Node node) {
         Node leader = trueLeader();
@@ -483,8 +512,9 @@ final class Cluster implements AutoCloseable {
     }
 
     /**
-     * One request at a time, unless news lets the leader forget that there is one. Where a change is one event, the
-     * controller takes it if nothing has changed meanwhile.
+     * Returns whether the leader may propose an ISR. A leader has one request in flight, unless a later decision has
+     * made it forget the request. If a change of the ISR is one event, the leader must know the current version,
+     * because the controller rejects other proposals.
      */
     private boolean mayPropose(Node leader) {
         return rules.changesIsrAtOnce() ? isCurrent(leader) : rules.forgetsRequests() || !gate.isBusy(leader.id);
@@ -509,12 +539,18 @@ final class Cluster implements AutoCloseable {
         return node.isUp() && node.seen.leader() == leader.id && !node.seen.truncating();
     }
 
-    /** Whether a leader knows the partition's state as it is now. Under ZooKeeper nobody else changes it in an epoch. */
+    /**
+     * Returns whether the leader knows the current version of the partition's state. Within a leader epoch, only the
+     * leader changes this state under ZooKeeper.
+     */
     private boolean isCurrent(Node leader) {
         return leader.version() == controller.version();
     }
 
-    /** The leader by the current decision, if it knows; nobody else may change the ISR. */
+    /**
+     * Returns the leader of the current decision, or null if it is down or has not learned this decision. Only this
+     * broker may change the ISR.
+     */
     private Node trueLeader() {
         if (!controller.current().hasLeader()) {
             return null;
@@ -531,7 +567,7 @@ final class Cluster implements AutoCloseable {
         long[] epochs = brokerEpochs;
         if (node.isUnregistered) {
             epochs = brokerEpochs.clone();
-            epochs[node.id]++;  // the one that it will be registered with
+            epochs[node.id]++;  // the broker epoch that its registration will get
         }
         node.broker = release.start(new Host(
                 node.id, release, settings, node.disk, node.time, gate, rules.changesIsrAtOnce(), epochs));
@@ -561,7 +597,7 @@ final class Cluster implements AutoCloseable {
         return root.resolve(String.valueOf(disks++));
     }
 
-    // What can be seen
+    // Observation
 
     private void settle() {
         nodes.forEach(this::deliver);
@@ -614,7 +650,8 @@ final class Cluster implements AutoCloseable {
         Map<String, Object> shown = new LinkedHashMap<>();
         shown.put("up", node.isUp());
         shown.put("leo", seen.leo());
-        shown.put("hw", Math.max(0, seen.hw()));  // a leader up to 2.1 may not know it, and shows nothing to consumers
+        // a leader up to 2.1 may not know its high watermark, and then serves no record to consumers
+        shown.put("hw", Math.max(0, seen.hw()));
         long start = settings.retention() ? Math.max(0, node.logStart()) : 0;
         shown.put("log", log(node, start));
         if (settings.retention()) {
@@ -636,7 +673,10 @@ final class Cluster implements AutoCloseable {
         return shown;
     }
 
-    /** The records by offset, and DELETED below the log start. The file may still have the deleted records. */
+    /**
+     * Returns the records by offset, with DELETED for every offset below the log start. The file may still have the
+     * deleted records.
+     */
     private static List<List<Object>> log(Node node, long start) {
         List<List<Object>> records = new ArrayList<>(Collections.nCopies((int) start, List.of("DELETED", 0)));
         long deleted = start == 0 ? 0 : start - node.disk.firstOffset();
@@ -644,7 +684,9 @@ final class Cluster implements AutoCloseable {
         return records;
     }
 
-    /** What a leader knows of the others; nothing of those that have not fetched from it. */
+    /**
+     * Returns the followers' log end offsets that the leader knows. Followers that never fetched from it are left out.
+     */
     private Map<String, Long> remoteLeos(Node leader) {
         Map<String, Long> known = new TreeMap<>();
         for (Node node : nodes) {

@@ -10,10 +10,11 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The controller of the partition: its decisions by leader epoch, the last of which is the current one. Who is elected
- * and whose session ends is for the events to say; under KRaft what is written then, and what becomes of a leader's
- * request, is for Kafka's own controller (Quorum). The bound on epochs is the harness's business: when all is over,
- * everybody has to return whatever it is.
+ * The controller of the partition. It keeps the latest decision of each leader epoch, and the last one is current. The
+ * events say which replica is elected and whose session ends. Under KRaft, Kafka's own controller code (Quorum) writes
+ * the resulting records and, unless an ISR change is one event, handles the leaders' requests. The harness bounds the
+ * number of epochs. This class has no bound, because every broker must be able to return after all faults have stopped,
+ * whatever the epoch is.
  */
 final class Controller {
     private final Settings settings;
@@ -22,9 +23,10 @@ final class Controller {
     private final long[] brokerEpochs;
     private final Quorum quorum;
     private final List<Decision> decisions = new ArrayList<>();
-    private final List<Integer> begins = new ArrayList<>();  // by epoch, where its first record is in the metadata log
+    // by epoch: the position of its first record in the metadata log
+    private final List<Integer> begins = new ArrayList<>();
     private final Set<Integer> fenced = new TreeSet<>();
-    private final Set<Integer> clean = new TreeSet<>();  // who has shut down under control
+    private final Set<Integer> clean = new TreeSet<>();  // brokers that ended by a controlled shutdown
 
     Controller(Settings settings, Rules rules, IntPredicate isUp, long[] brokerEpochs, Quorum quorum) {
         this.settings = settings;
@@ -48,7 +50,11 @@ final class Controller {
         return decisions.size() - 1;
     }
 
-    /** A member of the ISR becomes leader, or anyone, if that is allowed and no member is up. */
+    /**
+     * Elects a member of the ISR. If the ISR is empty, it elects an eligible leader replica or the last known leader
+     * (KIP-966). If unclean elections are allowed and none of these replicas is alive, it elects any replica. Returns
+     * whether there was an election.
+     */
     boolean elect(int replica) {
         if (!isAlive(replica) || replica == current().leader()) {
             return false;
@@ -68,7 +74,7 @@ final class Controller {
         return false;
     }
 
-    /** The session of a replica is over, which under KRaft fences it until it is heard from again. */
+    /** Ends the session of a replica. Under KRaft this fences the replica until its next heartbeat. */
     boolean expire(int replica) {
         if (fenced.contains(replica)) {
             return false;
@@ -85,14 +91,14 @@ final class Controller {
         quorum.fence(replica, shuttingDown);
     }
 
-    /** A replica shuts down under control, and writes down that it did. */
+    /** Ends the session by a controlled shutdown, and records that the shutdown was clean. */
     void shutDown(int replica) {
         endSession(replica);
         fence(replica, true);
         clean.add(replica);
     }
 
-    /** A replica whose session was over is heard from again, and never noticed. */
+    /** Unfences a replica whose session had ended. The replica itself does not notice either change. */
     boolean unfence(int replica) {
         if (!isUp.test(replica) || !fenced.remove(replica)) {
             return false;
@@ -105,7 +111,10 @@ final class Controller {
         return fenced;
     }
 
-    /** A replica leads no more, and leaves the ISR unless it is the last member. */
+    /**
+     * Ends the leadership of the replica, and removes it from the ISR. The last member stays in the ISR, except with
+     * eligible leader replicas (KIP-966). Returns whether anything changed.
+     */
     boolean endSession(int replica) {
         if (!wouldExpire(replica)) {
             return false;
@@ -116,7 +125,7 @@ final class Controller {
                 current(), leads ? Decision.NOBODY : current().leader(), without(replica), newEpoch, false));
     }
 
-    /** A replica that comes back registers, and may be found to have been away (KIP-380). */
+    /** Registers a restarted broker. With KIP-380, the controller first ends the session of the former process. */
     void register(int replica) {
         brokerEpochs[replica]++;
         if (rules.fencesRegistration()) {
@@ -126,7 +135,7 @@ final class Controller {
         fenced.remove(replica);
     }
 
-    /** Another process of a fenced broker is registered, and fenced. */
+    /** Registers a new process of a fenced broker, and keeps it fenced. */
     void registerFenced(int replica) {
         brokerEpochs[replica]++;
         take(quorum.register(replica, clean.remove(replica), true));
@@ -138,14 +147,17 @@ final class Controller {
         }
     }
 
-    /** By broker, which of its incarnations is registered, where that counts; negative if it is fenced. */
+    /**
+     * Returns one number for each broker: its broker epoch if the controller checks broker epochs, otherwise 1. The
+     * number is negative if the broker is fenced.
+     */
     List<Long> registrations() {
         boolean incarnations = rules.eligibility() == Rules.Eligibility.INCARNATION;
         return IntStream.range(0, settings.replicas()).mapToObj(broker ->
                 (incarnations ? brokerEpochs[broker] : 1) * (fenced.contains(broker) ? -1 : 1)).toList();
     }
 
-    /** What becomes of a leader's request for another ISR. */
+    /** Handles a leader's request to change the ISR. */
     Verdict answer(Proposal proposal, Decision asked) {
         if (quorum.isKafkas()) {
             Verdict verdict = quorum.alter(proposal);
@@ -165,7 +177,10 @@ final class Controller {
         return Verdict.applied(current());
     }
 
-    /** Whether all of an ISR may be in it, of whom a leader knows these broker epochs. */
+    /**
+     * Returns whether all members of the proposed ISR are eligible. {@code knownEpochs} are their broker epochs in the
+     * request.
+     */
     private boolean admits(List<Integer> isr, Map<Integer, Long> knownEpochs) {
         return switch (rules.eligibility()) {
             case UNCHECKED -> true;
@@ -175,7 +190,10 @@ final class Controller {
         };
     }
 
-    /** Where changes are atomic a member that is down, and that nobody has noticed yet, is no obstacle for another. */
+    /**
+     * Returns the members that have to be alive. If a change of the ISR is one event, only new members have to be: a
+     * dead member whose session has not ended must not prevent another change.
+     */
     private IntStream mustBeAlive(List<Integer> isr) {
         return isr.stream().mapToInt(Integer::intValue)
                 .filter(member -> !rules.changesIsrAtOnce() || !current().isr().contains(member));
@@ -185,7 +203,10 @@ final class Controller {
         return current().version();
     }
 
-    /** Where the metadata log ends for who has learned a decision: before the next one or, of the current one, at its end. */
+    /**
+     * Returns the end of the metadata log for a broker that has learned this decision: the position before the next
+     * decision's first record, or the end of the log for the current decision.
+     */
     int end(Decision decision) {
         return decision.epoch() < epoch() ? begins.get(decision.epoch() + 1) : quorum.size();
     }
@@ -222,7 +243,7 @@ final class Controller {
             decisions.add(made);
             begins.add(quorum.size() - 1);
         } else {
-            throw new IllegalStateException("after epoch " + epoch() + " comes " + made);
+            throw new IllegalStateException("the epoch must stay " + epoch() + " or rise by 1: " + made);
         }
         return true;
     }

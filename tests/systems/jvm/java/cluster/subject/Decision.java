@@ -3,10 +3,10 @@ package subject;
 import java.util.List;
 
 /**
- * What the controller decided for a leader epoch. A change of the ISR within the epoch makes a new version of it.
+ * The controller's decision for a leader epoch. A change of the ISR within the epoch replaces it by a new version.
  *
- * @param leader a broker id, {@link #NOBODY} for none
- * @param version the version of the partition's state: zkVersion, and since KIP-497 the partition epoch
+ * @param leader a broker id, or {@link #NOBODY}
+ * @param version the version of the partition's state: zkVersion, or the partition epoch since KIP-497
  */
 record Decision(int epoch, int leader, List<Integer> isr, int version) {
     static final int NOBODY = -1;

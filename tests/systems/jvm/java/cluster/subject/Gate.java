@@ -1,6 +1,6 @@
 package subject;
 
-/** The controller, as leaders see it that want to change the ISR. */
+/** The controller, as a leader sees it that proposes an ISR. */
 interface Gate {
     void propose(int leader, Proposal proposal);
 }

@@ -5,16 +5,16 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The controller's side of changes of the ISR. It lets through the one change that an event asks for, and no other:
- * Kafka's leaders look for such changes whenever a follower fetches.
+ * The controller's side of ISR changes. Kafka's leaders check for such changes whenever a follower fetches. The gate
+ * lets only that change through that the current event asks for.
  *
- * <p>A change is a request, what the controller makes of it, and the answer (KIP-497). Where changes are atomic the
- * three are one: so they were under ZooKeeper, and so most searches have them.
+ * <p>A change of the ISR consists of the leader's request, the controller's decision, and the response (KIP-497). Where
+ * changes are atomic, these three are one event: under ZooKeeper, and in most searches.
  */
 final class IsrGate implements Gate {
     private final Controller controller;
     private final Rules rules;
-    private final Map<Integer, Change> changes = new HashMap<>();  // by leader, which has one request at a time
+    private final Map<Integer, Change> changes = new HashMap<>();  // by leader; a leader has one request in flight
     private Decision wanted;
 
     IsrGate(Controller controller, Rules rules) {
@@ -23,8 +23,9 @@ final class IsrGate implements Gate {
     }
 
     /**
-     * Whether {@code work} makes the leader propose an ISR, for the leader epoch and version of the partition's state
-     * that it knows. Where changes are atomic the controller has that ISR then.
+     * Runs {@code work}. Returns whether it has made the leader propose the ISR of {@code asked}, whose leader epoch
+     * and version are those that the leader knows. If changes are atomic, the controller must also have adopted this
+     * ISR.
      */
     boolean opens(Decision asked, Runnable work) {
         wanted = asked;
@@ -34,7 +35,10 @@ final class IsrGate implements Gate {
         return used && (!rules.changesIsrAtOnce() || controller.current().isr().equals(asked.isr()));
     }
 
-    /** While an earlier request is under way nothing is sent: what is proposed then is never answered (KAFKA-12686). */
+    /**
+     * Receives a leader's proposal, and reverts it if the current event asks for another one. If an earlier request of
+     * the leader is in flight, the new proposal is not sent, and never gets a response (KAFKA-12686).
+     */
     @Override public void propose(int leader, Proposal proposal) {
         if (wanted == null || !proposal.isr().equals(Set.copyOf(wanted.isr()))) {
             proposal.revert();
@@ -49,11 +53,11 @@ final class IsrGate implements Gate {
         }
     }
 
-    /** What a request carries is what the leader is known to know. */
+    /** Throws if the request carries another leader epoch or version than the leader has learned. */
     private void check(Proposal proposal) {
         if (proposal.epoch() >= 0 && proposal.epoch() != wanted.epoch()
                 || proposal.version() >= 0 && proposal.version() != wanted.version()) {
-            throw new IllegalStateException("the leader was told " + wanted + ", and its request carries epoch "
+            throw new IllegalStateException("the leader has learned " + wanted + ", and its request carries epoch "
                     + proposal.epoch() + " and version " + proposal.version());
         }
     }
@@ -62,7 +66,7 @@ final class IsrGate implements Gate {
         return changes.containsKey(leader);
     }
 
-    /** {@code alter}: the controller handles the request of a leader. */
+    /** {@code alter}: the controller handles the leader's request. */
     boolean decide(int leader) {
         Change change = underWay(leader, false);
         if (change == null) {
@@ -72,7 +76,7 @@ final class IsrGate implements Gate {
         return true;
     }
 
-    /** {@code refuse}: a controller that is active no more answers. */
+    /** {@code refuse}: a controller that is no longer active responds with an error. */
     boolean refuse(int leader) {
         return switch (rules.failure()) {
             case NONE -> false;
@@ -81,7 +85,10 @@ final class IsrGate implements Gate {
         };
     }
 
-    /** {@code altered}: the answer reaches the leader. The version that it brings, or -1 if there is no answer. */
+    /**
+     * {@code altered}: the response reaches the leader. Returns the version in the response, 0 if the response has no
+     * version of this leader epoch, or -1 if no response is in flight.
+     */
     int answer(int leader) {
         Change change = underWay(leader, true);
         if (change == null) {
@@ -93,7 +100,7 @@ final class IsrGate implements Gate {
         return made != null && made.epoch() == change.asked.epoch() ? made.version() : 0;
     }
 
-    /** {@code resend}: the answer is lost, and the leader sends the same request again. */
+    /** {@code resend}: the response is lost, and the leader sends the same request again. */
     boolean resend(int leader) {
         return turns(underWay(leader, true), null);
     }
@@ -106,12 +113,15 @@ final class IsrGate implements Gate {
         return true;
     }
 
-    /** The leader is gone, and what it had under way with it. */
+    /** Discards the request in flight of a leader that has stopped. */
     void forget(int leader) {
         changes.remove(leader);
     }
 
-    /** The change of a leader whose request is under way or, if {@code answered}, the answer; null if there is none. */
+    /**
+     * Returns the leader's change whose request is in flight or, if {@code answered}, whose response is in flight; null
+     * if there is none.
+     */
     private Change underWay(int leader, boolean answered) {
         Change change = changes.get(leader);
         return change != null && answered == (change.verdict != null) ? change : null;
@@ -119,8 +129,8 @@ final class IsrGate implements Gate {
 
     private static final class Change {
         final Proposal proposal;
-        final Decision asked;  // the ISR, and what the leader knew when it asked
-        Verdict verdict;  // null until the controller has handled it
+        final Decision asked;  // the proposed ISR, with the leader epoch and version that the leader knew
+        Verdict verdict;  // null until the controller has handled the request
 
         Change(Proposal proposal, Decision asked) {
             this.proposal = proposal;

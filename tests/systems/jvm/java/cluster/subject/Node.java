@@ -4,27 +4,29 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** A replica, whether its broker is up or down. */
+/** A replica and its broker, which may be down. */
 final class Node {
     final int id;
     final FakeTime time;
     Disk disk;
-    Broker broker;  // null while it is down
-    boolean isUnregistered;  // whether it runs, and the controller knows only the process before
-    boolean isCatchingUp;  // whether it is registered, and has learned nothing since
-    int next;  // of the controller's decisions, the first that it has not learned
-    int position;  // in the metadata log, and of what is no part of it for being noted at once
+    Broker broker;  // null while the broker is down
+    boolean isUnregistered;  // whether the broker is up but the controller knows only its former process
+    boolean isCatchingUp;  // whether it has registered and has learned no decision since
+    int next;  // the first epoch whose decision it has not learned
+    // position counts the metadata records that it has learned; noted counts registrations, which arrive at once
+    int position;
     int noted;
-    List<Long> registrations = List.of();  // of all brokers, as the controller had them when it learned last
-    int version = -1;  // of the partition's state that it was told of; -1 if it has just started
-    int answered = -1;  // and that it got in answer to a change of the ISR, as a leader
-    Fetcher asked;  // the fetcher that waits for the response in flight, if there is one
+    List<Long> registrations = List.of();  // the registrations of all brokers at the time of its last update
+    int version = -1;  // of the last decision that it learned; -1 after a start
+    int answered = -1;  // the version in the last response to its own ISR change
+    Fetcher asked;  // the fetcher that waits for the response, if there is one
     Answer answer;
-    Wait wait;  // in place of an answer: its fetch has found no records
-    boolean holdsAnswer;  // whether that fetcher has it, and has let go of its lock
-    final Set<Integer> heard = new HashSet<>();  // as a leader: the followers that have fetched from it in its present epoch
-    long flushed;  // offsets below this survive the loss of power
-    long checkpointed;  // the high watermark on disk
+    Wait wait;  // its fetch waits at the leader, because it found no records
+    boolean holdsAnswer;  // whether the fetcher thread has the response and has released its lock
+    // the followers that have fetched from this leader in its present epoch
+    final Set<Integer> heard = new HashSet<>();
+    long flushed;  // the records below this offset survive a loss of power
+    long checkpointed;  // the high watermark in the checkpoint file
     Replica seen;
 
     Node(int id, FakeTime time) {
@@ -32,7 +34,7 @@ final class Node {
         this.time = time;
     }
 
-    /** The version of the partition's state that it knows. */
+    /** Returns the version of the partition's state that it knows. */
     int version() {
         return Math.max(version, answered);
     }
@@ -45,7 +47,7 @@ final class Node {
         return isUp() && !isUnregistered;
     }
 
-    /** Looks at the replica; on disk, if there is no process to ask. */
+    /** Updates {@code seen}: from the running broker, or from the disk if the broker is down. */
     void look() {
         seen = isUp() ? broker.replica() : disk.replica();
         flushed = Math.min(flushed, seen.leo());
@@ -55,17 +57,17 @@ final class Node {
         return isUp() ? broker.logStart() : disk.logStart();
     }
 
-    /** Whether it has asked a leader, and has not got the answer. */
+    /** Returns whether it has sent a request to this leader and has not received the response. */
     boolean waitsFor(Node leader) {
         return (answer != null || wait != null) && asked.leader() == leader.id;
     }
 
-    /** Whether a leader has a fetch of it in its purgatory. */
+    /** Returns whether its fetch waits in this leader's purgatory. */
     boolean waitsAt(Node leader) {
         return wait != null && wait.leader() == leader;
     }
 
-    /** Nothing is in flight any more. */
+    /** Discards the request or response that is in flight. */
     void discardAnswer() {
         if (asked != null) {
             asked.giveUp();

@@ -3,42 +3,50 @@ package subject;
 import java.util.Map;
 import java.util.Set;
 
-/** A leader wants to change the ISR, and waits for the controller's answer. */
+/** A leader's proposal to change the ISR. The leader waits for the controller's response. */
 interface Proposal {
-    /** The ISR that it wants. */
+    /** Returns the proposed ISR. */
     Set<Integer> isr();
 
-    /** The broker epochs that it knows of the members, since KIP-903; -1 for one that has not fetched from it. */
+    /**
+     * Returns the members' broker epochs that the leader knows (KIP-903); -1 for a member that has not fetched from the
+     * leader.
+     */
     default Map<Integer, Long> brokerEpochs() {
         return Map.of();
     }
 
-    /** The leader epoch that the request carries; -1 where what it carries is not looked at. */
+    /** Returns the leader epoch in the request; -1 if the adapter does not check it. */
     default int epoch() {
         return -1;
     }
 
-    /** The version of the partition's state that it carries; -1 likewise. */
+    /** Returns the version of the partition's state in the request; -1 if the adapter does not check it. */
     default int version() {
         return -1;
     }
 
-    /** The request as Kafka's own controller gets it. */
+    /** Returns the request in the form that Kafka's own controller expects. */
     default Object request() {
-        throw new IllegalStateException("a request that is no record of Kafka's");
+        throw new IllegalStateException("this proposal has no AlterPartition request");
     }
 
-    /** The partition's state is another now. */
+    /** The controller accepts the proposal. The leader adopts the new state of the partition. */
     void accept(Decision made);
 
-    /** The controller answers with an error of Kafka's. */
+    /** The controller responds with one of Kafka's error codes. */
     default void fail(short error) {
-        throw new IllegalStateException("an error that is no controller's: " + error);
+        throw new IllegalStateException("the controller never responds with this error code: " + error);
     }
 
-    /** The leader goes back to the ISR that it had (INELIGIBLE_REPLICA, or what comes nearest to it). */
+    /**
+     * The leader withdraws the proposal and keeps its former ISR (INELIGIBLE_REPLICA, or the closest error of the
+     * release).
+     */
     void revert();
 
-    /** The leader stays with its proposal until it hears from the controller (INVALID_UPDATE_VERSION). */
+    /**
+     * The controller rejects the proposal (INVALID_UPDATE_VERSION). The proposal stays pending until the next update.
+     */
     void refuse();
 }

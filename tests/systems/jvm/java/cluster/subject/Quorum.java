@@ -2,7 +2,10 @@ package subject;
 
 import java.util.List;
 
-/** What a controller has besides its decisions: nothing. Under KRaft there is more, see since-3.4 of Kafka. */
+/**
+ * The controller's state besides its decisions. A ZooKeeper controller has none, so this class keeps nothing. The
+ * adapters for KRaft (since-3.4) have another class Quorum.
+ */
 final class Quorum {
     Quorum(Release release, Settings settings, Rules rules, long[] brokerEpochs, FakeTime time) { }
 
@@ -10,19 +13,19 @@ final class Quorum {
         return false;
     }
 
-    /** The decision by which a replica leads, or nobody, with this ISR; null if there is none. */
+    /** Returns the decision that makes {@code leader} (or nobody) the leader with this ISR; null if nothing changes. */
     Decision change(Decision before, int leader, List<Integer> isr, boolean newEpoch, boolean unclean) {
         return new Decision(before.epoch() + (newEpoch ? 1 : 0), leader, isr.isEmpty() ? before.isr() : isr,
                 before.version() + 1);
     }
 
-    /** The decision with another ISR, as a leader has written it. */
+    /** Returns the decision with the ISR that the leader has written. */
     Decision write(Decision before, List<Integer> isr) {
         return before.withIsr(isr, before.version() + 1);
     }
 
     Verdict alter(Proposal proposal) {
-        throw new UnsupportedOperationException("a request to KRaft's controller");
+        throw new UnsupportedOperationException("this controller handles no AlterPartition requests");
     }
 
     List<Integer> elr() {

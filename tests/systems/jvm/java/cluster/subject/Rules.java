@@ -4,28 +4,33 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What the controller does, which is ours here, and what the harness assumes of followers. Each release has its own; a
- * protocol's text can replace it, as in {@code kafka-2.8.1:registration=resume}.
+ * The rules of the controller that the adapter implements, and the harness's assumptions about followers. Each release
+ * has its own rules. The protocol's name can override them, as in {@code kafka-2.8.1:registration=resume}. A name in
+ * front of a colon is the mechanism that sets the rule.
  *
- * @param obeysLeaderless leaderless: whether brokers act on a decision that names no leader, or ignore it (ZooKeeper)
- * @param fencesExpired whether a broker whose session is over is fenced until it is heard from again (KRaft)
- * @param fencesRegistration registration: whether a broker that returns before anybody noticed is failed first (KIP-380)
- * @param bumpsEpochOnFence follower_fence_epoch: whether a member of the ISR that is taken out of it makes a new epoch
- * @param dropsDeadOnFailOver whether electing for a leader that is gone takes dead members out of the ISR (ZooKeeper)
- * @param looksAtFollower whether a replica joins the ISR only while it fetches from the leader: as long as leaders do
- *     not refuse who fetches at another epoch
- * @param awaitsLateAnswers late_answer: whether, in the protocol's words, an answer is still in flight when a decision has
- *     made its follower fetch anew. It only says how events are called: every answer reaches Kafka's code
- * @param cutsWhateverIs late_answer: whether a decision comes when the fetcher thread has taken an answer that tells of a
- *     divergence, and has let go of its lock before it truncates the log (KAFKA-13207); else the answer has not arrived by then
- * @param cutsUnasked whether a fetcher thread truncates the log, and asks nobody, in its next pass after a decision
- * @param changesIsrAtOnce isr_change: whether a change of the ISR is one event, or a request, a decision and an answer
- * @param forgetsRequests isr_queue: whether a leader that has learned a decision may propose again although a request of
- *     its is under way (KAFKA-12686)
- * @param failure stale_controller, isr_error: the answer of a former controller that ends a leader's request
- * @param answersDuplicates isr_duplicate: whether a request that asks for what is already so succeeds (ZooKeeper)
- * @param tracksEligibleLeaders eligible_leaders: whether the cluster has that feature (KIP-966)
- * @param eligibility isr_eligibility: what the controller asks of a replica that a leader wants in the ISR
+ * @param obeysLeaderless leaderless: whether brokers apply a decision without a leader, or ignore it (ZooKeeper)
+ * @param fencesExpired whether a broker whose session has ended is fenced until its next heartbeat (KRaft)
+ * @param fencesRegistration registration: whether the registration of a restarted broker first ends its former session
+ *     (KIP-380)
+ * @param bumpsEpochOnFence follower_fence_epoch: whether the removal of a follower from the ISR starts a new leader
+ *     epoch
+ * @param dropsDeadOnFailOver whether an election after the leader has died removes dead members from the ISR
+ *     (ZooKeeper)
+ * @param looksAtFollower whether a replica joins the ISR only while it fetches from the leader. This holds for leaders
+ *     that do not reject a fetch at another leader epoch
+ * @param awaitsLateAnswers late_answer: whether a response counts as in flight after a decision has made its follower
+ *     start to fetch again. This only decides which events are applied: Kafka's code receives every response
+ * @param cutsWhateverIs late_answer: whether a decision arrives while the fetcher thread has a diverging response and
+ *     has released its lock, but has not truncated the log yet (KAFKA-13207). Otherwise, the decision arrives before
+ *     the response
+ * @param cutsUnasked whether a fetcher thread truncates the log without a request in its first pass after a decision
+ * @param changesIsrAtOnce isr_change: whether a change of the ISR is one event, or a request, a decision and a response
+ * @param forgetsRequests isr_queue: whether a leader that has learned a decision may propose again while its earlier
+ *     request is in flight (KAFKA-12686)
+ * @param failure stale_controller, isr_error: the error by which a deposed controller ends a leader's request
+ * @param answersDuplicates isr_duplicate: whether a request for the current ISR succeeds (ZooKeeper)
+ * @param tracksEligibleLeaders eligible_leaders: whether the cluster has eligible leader replicas (KIP-966)
+ * @param eligibility isr_eligibility: the conditions under which the controller accepts a replica in the ISR
  */
 record Rules(
         boolean obeysLeaderless,
@@ -44,18 +49,26 @@ record Rules(
         boolean tracksEligibleLeaders,
         Eligibility eligibility) {
 
-    /** Who may join the ISR: anybody, who is registered (KIP-841), or who has fetched since it registered (KIP-903). */
+    /**
+     * The replicas that may join the ISR: all, registered and unfenced ones (KIP-841), or those that have also fetched
+     * since their registration (KIP-903).
+     */
     enum Eligibility { UNCHECKED, ALIVE, INCARNATION }
 
-    /** Whether a broker that returns registers once its former session is over, and is fenced then (KRaft). */
+    /**
+     * Returns whether a restarted broker registers only after its former session has ended, and starts fenced (KRaft).
+     */
     boolean registersLater() {
         return fencesExpired && fencesRegistration;
     }
 
-    /** None, a refusal (KAFKA-14154), or an unexpected error, which a leader fails to ask again after (KAFKA-14010). */
+    /**
+     * No error, a rejection (KAFKA-14154), or an unexpected error, after which the leader fails to send the request
+     * again (KAFKA-14010).
+     */
     enum Failure { NONE, REFUSAL, ERROR }
 
-    /** {@code name:mechanism=choice,...} */
+    /** Parses {@code name:mechanism=choice,...}. Returns the choice of each mechanism. */
     static Map<String, String> choices(String protocol) {
         Map<String, String> choices = new HashMap<>();
         String[] parts = protocol.split(":", 2);

@@ -1,11 +1,11 @@
 package subject;
 
 /**
- * What a controller makes of a request to change the ISR.
+ * The controller's result for a request to change the ISR.
  *
- * @param made the partition's state by the request, null if it was turned down
- * @param goesBack whether the leader has to take back what it has proposed
- * @param error Kafka's code for an error; 0 where the controller is ours, unless it fails
+ * @param made the new state of the partition; null if the controller has rejected the request
+ * @param goesBack whether the leader has to withdraw its proposal
+ * @param error Kafka's error code; 0 if there is no error or the adapter's own controller rejects the request
  */
 record Verdict(Decision made, boolean goesBack, short error) {
     static final Verdict REFUSED = new Verdict(null, false, (short) 0);

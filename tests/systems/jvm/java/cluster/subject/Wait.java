@@ -1,6 +1,6 @@
 package subject;
 
-/** A request that a leader has, from its arrival until it is answered: a fetch that finds no records waits. */
+/** A request at a leader, from its arrival until the response. A fetch that finds no records waits. */
 final class Wait {
     private final Node leader;
     private Runnable expiry;
@@ -14,7 +14,7 @@ final class Wait {
         return leader;
     }
 
-    /** The leader has it. To run {@code expiry} ends its time in the purgatory. */
+    /** Notes that the leader has the request. Running {@code expiry} ends its time in the purgatory. */
     void begin(Runnable expiry) {
         this.expiry = expiry;
     }
@@ -23,12 +23,12 @@ final class Wait {
         expiry.run();
     }
 
-    /** Called by the leader, whenever Kafka's code decides. */
+    /** Receives the leader's response. Kafka's code decides when to call this. */
     void end(Answer answered) {
         answer = answered;
     }
 
-    /** Null as long as it waits. */
+    /** Returns the response, or null while the request waits. */
     Answer answer() {
         return answer;
     }

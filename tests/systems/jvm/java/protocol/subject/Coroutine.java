@@ -5,10 +5,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.SynchronousQueue;
 
 /**
- * Work that is suspended where it asks for something, and goes on when it is answered.
+ * A task that is suspended while it waits for the reply to a question.
  *
- * <p>It has a thread of its own, which runs only while the owner waits for it in {@link #start} or {@link #resume}. So
- * there is never more than one that runs, and a test with any number of coroutines is deterministic.
+ * <p>Each coroutine has its own thread, which runs only while the owner waits in {@link #start} or {@link #resume}. So
+ * only one thread runs at any time, and a test with any number of coroutines is deterministic.
  */
 final class Coroutine {
     private static final Object END = new Object();
@@ -22,7 +22,10 @@ final class Coroutine {
     private final SynchronousQueue<Object> answers = new SynchronousQueue<>();
     private Throwable failure;
 
-    /** Runs the work until it asks; null if it ended without. Whatever the work throws is thrown here. */
+    /**
+     * Runs the work until it asks a question, and returns the question; null if the work has ended. Throws every
+     * exception that the work throws.
+     */
     Object start(Runnable work) {
         THREADS.execute(() -> {
             try {
@@ -35,13 +38,13 @@ final class Coroutine {
         return next();
     }
 
-    /** Answers what was asked. */
+    /** Replies to the question. Returns the next question, or null if the work has ended. */
     Object resume(Object answer) {
         put(answers, answer);
         return next();
     }
 
-    /** Called by the work, on its own thread. */
+    /** Asks a question, and returns the reply. The work calls this on its own thread. */
     Object ask(Object question) {
         put(questions, question);
         return take(answers);
@@ -62,7 +65,7 @@ final class Coroutine {
         try {
             queue.put(item);
         } catch (InterruptedException interrupted) {
-            throw new IllegalStateException("nobody interrupts here", interrupted);
+            throw new IllegalStateException("this thread must not be interrupted", interrupted);
         }
     }
 
@@ -70,7 +73,7 @@ final class Coroutine {
         try {
             return queue.take();
         } catch (InterruptedException interrupted) {
-            throw new IllegalStateException("nobody interrupts here", interrupted);
+            throw new IllegalStateException("this thread must not be interrupted", interrupted);
         }
     }
 

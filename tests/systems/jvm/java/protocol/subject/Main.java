@@ -11,7 +11,10 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
-/** The conformance protocol of docs/reference/wire-protocol.md: a JSON object a line on standard input, one in reply to each. */
+/**
+ * The conformance protocol of docs/reference/wire-protocol.md: one JSON object per line on standard input, and one
+ * reply for each.
+ */
 public final class Main {
     private static final Gson JSON = new GsonBuilder().serializeNulls().create();
 
@@ -19,7 +22,7 @@ public final class Main {
 
     public static void main(String[] arguments) throws Exception {
         PrintStream replies = System.out;
-        System.setOut(System.err);  // nothing of Kafka's may get between the lines
+        System.setOut(System.err);  // output of Kafka's code must not get between the replies
         try (Cluster cluster = new Cluster(Release.of(arguments))) {
             BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
             for (String line = requests.readLine(); line != null; line = requests.readLine()) {
@@ -28,7 +31,7 @@ public final class Main {
             }
         } catch (Throwable died) {
             died.printStackTrace();
-            Runtime.getRuntime().halt(1);  // whatever threads Kafka has left; epochfuzz reports that the subject died
+            Runtime.getRuntime().halt(1);  // threads of Kafka may still run; epochfuzz reports that the adapter died
         }
         Runtime.getRuntime().halt(0);
     }

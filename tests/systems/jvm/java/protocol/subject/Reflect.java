@@ -5,7 +5,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import sun.misc.Unsafe;
 
-/** What is inside a system's objects, where there is no other way to it. */
+/** Access by reflection to private members, where a system has no other access. */
 public final class Reflect {
     private Reflect() { }
 
@@ -25,7 +25,7 @@ public final class Reflect {
         }
     }
 
-    /** Calls a method of one parameter. */
+    /** Calls a method with one parameter, and returns its result. */
     public static Object call(Object owner, Class<?> type, String name, Class<?> parameter, Object argument) {
         try {
             Method method = type.getDeclaredMethod(name, parameter);
@@ -38,7 +38,7 @@ public final class Reflect {
         }
     }
 
-    /** An object whose constructor, which would connect to something or start a thread, is not called. */
+    /** Returns an object without a call of its constructor, which would open a connection or start a thread. */
     public static <T> T allocate(Class<T> type) {
         try {
             Field unsafe = Unsafe.class.getDeclaredField("theUnsafe");

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.stream.Stream;
 
-/** The directory of all disks of this process: in memory, where there is such a place. */
+/** The parent directory of all disks of this process: in memory (/dev/shm) if possible. */
 final class Scratch {
     private static final Path MEMORY = Path.of("/dev/shm");
     private static final int ATTEMPTS = 100;
@@ -15,7 +15,10 @@ final class Scratch {
     private Scratch() {
     }
 
-    /** Makes the directory, which goes when the process ends. Those of processes that were killed go now. */
+    /**
+     * Creates the directory, which is deleted when the process ends. Also deletes the directories that killed processes
+     * left.
+     */
     static Path create(String prefix) throws IOException {
         Path parent = Files.isDirectory(MEMORY) ? MEMORY : Path.of(System.getProperty("java.io.tmpdir"));
         try (Stream<Path> there = Files.list(parent)) {
@@ -31,7 +34,7 @@ final class Scratch {
         return pid.matches("\\d{1,18}") && ProcessHandle.of(Long.parseLong(pid)).isEmpty();
     }
 
-    /** Removes a directory, into which a thread of the system's may write once more meanwhile. */
+    /** Deletes a directory. It tries again if a thread of the system writes into the directory at the same time. */
     static void delete(Path directory) {
         for (int attempt = 0; Files.exists(directory) && attempt < ATTEMPTS; attempt++) {
             try (Stream<Path> files = Files.walk(directory)) {

@@ -2,7 +2,7 @@ package subject;
 
 import com.google.gson.JsonObject;
 
-/** The partition's settings, as a reset brings them. */
+/** The settings of the partition from a {@code reset} request. */
 record Settings(
         int replicas,
         String acks,
@@ -37,7 +37,7 @@ record Settings(
         return acks.equals("all");
     }
 
-    /** Whether producers wait for an answer at all. */
+    /** Returns whether producers wait for acknowledgements. */
     boolean awaitsAnswers() {
         return !acks.equals("0");
     }

@@ -1,6 +1,6 @@
 package subject;
 
-/** What was asked for is not to be had with this release; the message says what, and what to do. */
+/** The release does not support the requested configuration. The message says what is unsupported and what to do. */
 final class Unsupported extends RuntimeException {
     Unsupported(String message) {
         super(message);

@@ -1,11 +1,11 @@
 package commitlog
 
-// Checkpoint writes the high watermark to disk, as a commit log does every five seconds, and when it is closed.
+// Checkpoint writes the high watermark to disk, as a commit log does every five seconds and when it is closed.
 func Checkpoint(l CommitLog) error {
 	return l.(*commitLog).checkpointHW()
 }
 
-// Epochs returns the leader epoch cache: epoch and offset of each entry, oldest first.
+// Epochs returns the epoch and the offset of each entry in the leader epoch cache, oldest first.
 func Epochs(l CommitLog) [][2]int64 {
 	cache := l.(*commitLog).leaderEpochCache
 	entries := [][2]int64{}

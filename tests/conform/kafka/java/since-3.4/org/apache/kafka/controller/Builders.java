@@ -4,7 +4,7 @@ import java.util.function.IntPredicate;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.metadata.PartitionRegistration;
 
-/** The builders of Kafka's controller, whose parameters change from release to release. */
+/** The builders of Kafka's controller. Their parameters differ between releases. */
 final class Builders {
     private Builders() { }
 

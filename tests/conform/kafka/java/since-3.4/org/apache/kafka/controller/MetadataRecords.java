@@ -8,7 +8,7 @@ import org.apache.kafka.common.metadata.RegisterBrokerRecord;
 import org.apache.kafka.common.metadata.TopicRecord;
 import org.apache.kafka.common.protocol.ApiMessage;
 
-/** The records of the metadata log, and the parts of Kafka's controller that apply them (QuorumController.replay). */
+/** Applies records of the metadata log to the parts of Kafka's controller, as QuorumController.replay does. */
 final class MetadataRecords {
     private MetadataRecords() { }
 

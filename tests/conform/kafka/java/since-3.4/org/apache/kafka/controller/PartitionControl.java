@@ -20,11 +20,12 @@ import org.apache.kafka.server.common.ApiMessageAndVersion;
 import org.apache.kafka.server.common.MetadataVersion;
 
 /**
- * Kafka's own controller of one partition: its ReplicationControlManager handles what leaders ask for, and its
- * PartitionChangeBuilder writes every change of the partition. In Kafka's package, for the builders are not public.
+ * Kafka's own controller of one partition. ReplicationControlManager handles the leaders' requests, and
+ * PartitionChangeBuilder writes every change of the partition. The class is in Kafka's package because the builders are
+ * not public.
  *
- * <p>What is not Kafka's is who is elected: the controller would take the first replica that it may, and an event names
- * one. So the builder is told that no other would be acceptable.
+ * <p>Only the choice of the leader is not Kafka's. The controller would elect the first eligible replica, but an event
+ * names the replica. So the builder learns that no other replica is acceptable.
  */
 public final class PartitionControl {
     private final Uuid topic;
@@ -47,24 +48,24 @@ public final class PartitionControl {
         return replication.getPartition(topic, 0);
     }
 
-    /** The eligible leader replicas (KIP-966). */
+    /** Returns the eligible leader replicas (KIP-966). */
     public List<Integer> elr() {
         return List.of();
     }
 
-    /** Who led last, where nobody does; -1 for nobody. */
+    /** Returns the last known leader if the partition has no leader; -1 if there is none. */
     public int lastKnownLeader() {
         return -1;
     }
 
-    /** A record is in the metadata log. */
+    /** Applies the next record of the metadata log. */
     public void replay(ApiMessage record) {
         MetadataRecords.replay(record, ++offset, features, cluster, replication);
     }
 
     /**
-     * The record by which the ISR becomes another one, and a replica for which {@code mayLead} is true leads, if the one
-     * that leads may not; null if all stays as it is.
+     * Returns the record that changes the ISR, and that elects a replica for which {@code mayLead} is true if the
+     * current leader may not lead. Returns null if nothing changes.
      */
     public ApiMessage change(IntPredicate mayLead, List<Integer> isr, boolean unclean, List<Integer> uncleanShutdown) {
         PartitionChangeBuilder builder = Builders.change(partition(), topic, mayLead, features, replication);
@@ -74,7 +75,10 @@ public final class PartitionControl {
         return builder.setTargetIsr(isr).build().map(ApiMessageAndVersion::message).orElse(null);
     }
 
-    /** What becomes of an AlterPartition request, and the record by which it does, if any. */
+    /**
+     * Handles an AlterPartition request. Passes the resulting records to {@code log}, and returns the partition's
+     * response.
+     */
     public PartitionData alter(AlterPartitionRequestData request, short version, Consumer<ApiMessage> log) {
         ControllerRequestContext context = new ControllerRequestContext(
                 new RequestHeaderData().setRequestApiKey(ApiKeys.ALTER_PARTITION.id).setRequestApiVersion(version),

@@ -4,7 +4,7 @@ import java.util.function.IntPredicate;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.metadata.PartitionRegistration;
 
-/** Where 3.6 differs from 3.4. */
+/** The builders of Kafka's controller that differ between 3.6 and 3.4. */
 final class Builders {
     private Builders() { }
 

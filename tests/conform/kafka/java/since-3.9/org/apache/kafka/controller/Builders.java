@@ -5,7 +5,7 @@ import org.apache.kafka.common.DirectoryId;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.metadata.PartitionRegistration;
 
-/** Where 3.9 differs from 3.7. */
+/** The builders of Kafka's controller that differ between 3.9 and 3.7. */
 final class Builders {
     private Builders() { }
 

@@ -5,7 +5,7 @@ import org.apache.kafka.common.DirectoryId;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.metadata.PartitionRegistration;
 
-/** Where 4.3 differs from 3.9. */
+/** The builders of Kafka's controller that differ between 4.3 and 3.9. */
 final class Builders {
     private Builders() { }
 

@@ -29,9 +29,9 @@ import org.apache.kafka.metadata.PartitionRegistration;
 import org.apache.kafka.server.common.MetadataVersion;
 
 /**
- * Kafka's own controller with the sessions of its brokers. ClusterControlManager registers, fences and unfences
- * brokers. ReplicationControlManager changes the partition. {@link PartitionControl} has no sessions. The class is in
- * Kafka's package because the builders are not public.
+ * Kafka's own controller, with the sessions of the brokers, which {@link PartitionControl} does not have.
+ * ClusterControlManager registers, fences and unfences brokers. ReplicationControlManager changes the partition. The
+ * class is in Kafka's package because the builders are not public.
  */
 public final class ClusterControl {
     public static final String CLUSTER = "cluster";
@@ -63,7 +63,7 @@ public final class ClusterControl {
         cluster.activate();
     }
 
-    /** The metadata log. */
+    /** Returns the metadata log. */
     public List<Object> log() {
         return log;
     }

@@ -35,7 +35,10 @@ import org.apache.fluss.utils.concurrent.Scheduler;
 import org.apache.fluss.utils.concurrent.ShutdownableThread;
 import subject.Reflect;
 
-/** Fluss's ReplicaManager, none of whose threads runs. What is of this package in it is made to be called from outside. */
+/**
+ * Fluss's ReplicaManager without running threads. The class is in Fluss's package, so that it can make package-private
+ * methods public.
+ */
 public final class HeldReplicaManager extends ReplicaManager {
     private static final int NEVER_MS = Integer.MAX_VALUE;
 
@@ -55,7 +58,10 @@ public final class HeldReplicaManager extends ReplicaManager {
                 LogManager.create(conf, zooKeeper, scheduler, clock));
     }
 
-    /** Tiering of logs is off, so the manager of that has nothing to do; its constructor would start threads. */
+    /**
+     * The remote log manager has nothing to do, because log tiering is off. Its constructor would start threads, so it
+     * is not called.
+     */
     private HeldReplicaManager(Configuration conf, Scheduler scheduler, ZooKeeperClient zooKeeper, int server,
             int servers, CoordinatorGateway coordinator, Clock clock,
             TabletServerMetricGroup metrics, LogManager logManager) throws Exception {
@@ -70,13 +76,13 @@ public final class HeldReplicaManager extends ReplicaManager {
         for (String operations : new String[] {"delayedWriteManager", "delayedFetchLogManager"}) {
             Object manager = Reflect.get(this, ReplicaManager.class, operations);
             ShutdownableThread reaper = (ShutdownableThread) Reflect.get(manager, manager.getClass(), "expirationReaper");
-            reaper.initiateShutdown();  // nothing expires, and nobody waits for the thread
+            reaper.initiateShutdown();  // no operation expires, and nothing waits for this thread to end
             reaper.interrupt();
         }
         logs.startup();
     }
 
-    /** A cache in which all these servers are alive. */
+    /** Returns a metadata cache in which all servers are alive. */
     private static ServerMetadataCache metadata(int servers) {
         ServerMetadataCacheImpl cache = new ServerMetadataCacheImpl();
         cache.updateMetadata(new ClusterMetadataInfo(Optional.empty(), IntStream.range(0, servers)
@@ -84,12 +90,12 @@ public final class HeldReplicaManager extends ReplicaManager {
         return cache;
     }
 
-    /** Appends as a client's request does, whose answer {@code told} gets. */
+    /** Appends records as for a client's request. {@code told} receives the response. */
     public void append(TableBucket bucket, MemoryLogRecords records, int acks, Consumer<ProduceLogResultForBucket> told) {
         appendRecordsToLog(NEVER_MS, acks, Map.of(bucket, records), results -> told.accept(results.get(0)));
     }
 
-    /** Answers a follower's request, with no time to wait for records. */
+    /** Serves a follower's fetch, which does not wait for records. */
     public FetchLogResultForBucket fetch(TableBucket bucket, FetchLogRequest request) {
         List<FetchLogResultForBucket> read = new ArrayList<>();
         fetchLogRecords(
@@ -98,17 +104,20 @@ public final class HeldReplicaManager extends ReplicaManager {
         return read.get(0);
     }
 
-    /** Makes the thread that fetches from a leader, by {@code ask}, and returns one pass of its work. */
+    /**
+     * Creates the fetcher thread for a leader, which sends its requests with {@code ask}. Returns one pass of its
+     * doWork().
+     */
     public Runnable holdFetcher(int leader, UnaryOperator<Object> ask) {
         return fetchers.hold(leader, ask);
     }
 
-    /** What that thread has noted of the bucket; null for nothing. */
+    /** Returns the thread's fetch status of the bucket; null if it has none. */
     public Object fetchStatus(int leader, TableBucket bucket) {
         return fetchers.status(leader, bucket);
     }
 
-    /** The replica, null before its server has heard of it. */
+    /** Returns the replica; null if its server has not learned a decision yet. */
     public Replica replica(TableBucket bucket) {
         return getReplica(bucket) instanceof OnlineReplica online ? online.getReplica() : null;
     }
@@ -135,7 +144,7 @@ public final class HeldReplicaManager extends ReplicaManager {
         replica(bucket).maybeShrinkIsr();
     }
 
-    /** What a leader does with what it knows of a follower when that has fetched. */
+    /** Makes the leader check whether a follower may join the ISR, as it does at every fetch of that follower. */
     public void maybeExpandIsr(TableBucket bucket, int follower) {
         Reflect.call(replica(bucket), Replica.class, "maybeExpandISr", FollowerReplica.class, follower(bucket, follower));
     }
@@ -152,7 +161,9 @@ public final class HeldReplicaManager extends ReplicaManager {
         }
     }
 
-    /** Gives back open files; what that writes comes too late for a disk that was copied. */
+    /**
+     * Closes the log's files. This may write to the directory, which does not matter: the disk has been copied before.
+     */
     public void abandon(TableBucket bucket) {
         logs.getLog(bucket).ifPresent(log -> log.close());
     }

@@ -7,7 +7,7 @@ import org.apache.fluss.config.Configuration;
 import org.apache.fluss.metadata.TableBucket;
 import org.apache.fluss.server.replica.ReplicaManager;
 
-/** Fluss's fetcher manager, whose threads are there from the start, one for each leader, and never started. */
+/** Fluss's fetcher manager. It has one fetcher thread for each leader from the beginning, and starts none. */
 public final class HeldFetchers extends ReplicaFetcherManager {
     private final Configuration conf;
     private final int server;
@@ -21,7 +21,10 @@ public final class HeldFetchers extends ReplicaFetcherManager {
         this.replicas = replicas;
     }
 
-    /** Makes the thread towards a leader, which is asked by {@code ask}, and returns one pass of its work. */
+    /**
+     * Creates the fetcher thread for a leader, which sends its requests with {@code ask}. Returns one pass of its
+     * doWork().
+     */
     public Runnable hold(int leader, UnaryOperator<Object> ask) {
         ReplicaFetcherThread thread = new ReplicaFetcherThread(
                 "fetcher", replicas, new HeldLeader(conf, server, leader, ask), 0);
@@ -34,6 +37,6 @@ public final class HeldFetchers extends ReplicaFetcherManager {
         return threads.get(leader).fetchStatus(bucket).orElse(null);
     }
 
-    /** A server has other buckets too, so its threads are never idle. */
+    /** Does nothing. A real server has other buckets too, so its fetcher threads are never idle. */
     @Override public void shutdownIdleFetcherThreads() { }
 }

@@ -11,7 +11,7 @@ import org.apache.fluss.metadata.TableBucket;
 import org.apache.fluss.rpc.entity.FetchLogResultForBucket;
 import org.apache.fluss.rpc.messages.FetchLogRequest;
 
-/** The leader as a fetcher thread sees it. Fluss's own endpoint writes the requests, and what asks is given to it. */
+/** The leader's endpoint of a fetcher thread. Fluss's own endpoint builds the requests, and {@code ask} sends them. */
 public final class HeldLeader implements LeaderEndpoint {
     private final ServerNode leader;
     private final UnaryOperator<Object> ask;
@@ -33,7 +33,7 @@ public final class HeldLeader implements LeaderEndpoint {
 
     @Override public CompletableFuture<Map<TableBucket, FetchLogResultForBucket>> fetchLog(FetchLogRequest written) {
         FetchLogRequest request = new FetchLogRequest();
-        request.parseFrom(written.toByteArray());  // as on the wire
+        request.parseFrom(written.toByteArray());  // serialized and parsed, as on the wire
         @SuppressWarnings("unchecked") Map<TableBucket, FetchLogResultForBucket> results =
                 (Map<TableBucket, FetchLogResultForBucket>) ask.apply(request);
         return CompletableFuture.completedFuture(results);

@@ -1,4 +1,7 @@
 package org.apache.fluss.server.replica.fetcher;
 
-/** Asks where the leader's log ends, or where it begins; this is part of the processing of an answer. */
+/**
+ * A request for the leader's log end offset or log start offset. The fetcher thread sends it while it processes a
+ * response.
+ */
 public record OffsetRequest(boolean wantsEnd) { }

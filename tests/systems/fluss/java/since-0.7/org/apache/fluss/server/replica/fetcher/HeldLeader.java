@@ -10,7 +10,7 @@ import org.apache.fluss.rpc.entity.FetchLogResultForBucket;
 import org.apache.fluss.rpc.gateway.TabletServerGateway;
 import org.apache.fluss.rpc.messages.FetchLogRequest;
 
-/** The leader as a fetcher thread sees it. Fluss's own endpoint writes the requests, and what asks is given to it. */
+/** The leader's endpoint of a fetcher thread. Fluss's own endpoint builds the requests, and {@code ask} sends them. */
 public final class HeldLeader implements LeaderEndpoint {
     private final int leader;
     private final UnaryOperator<Object> ask;
@@ -32,7 +32,7 @@ public final class HeldLeader implements LeaderEndpoint {
 
     @Override public CompletableFuture<Map<TableBucket, FetchLogResultForBucket>> fetchLog(FetchLogContext context) {
         FetchLogRequest request = new FetchLogRequest();
-        request.parseFrom(context.getFetchLogRequest().toByteArray());  // as on the wire
+        request.parseFrom(context.getFetchLogRequest().toByteArray());  // serialized and parsed, as on the wire
         @SuppressWarnings("unchecked") Map<TableBucket, FetchLogResultForBucket> results =
                 (Map<TableBucket, FetchLogResultForBucket>) ask.apply(request);
         return CompletableFuture.completedFuture(results);
@@ -47,7 +47,7 @@ public final class HeldLeader implements LeaderEndpoint {
     }
 
     @Override public CompletableFuture<Long> fetchLeaderEndOffsetSnapshot(TableBucket bucket) {
-        throw new IllegalStateException("only an idempotent writer's duplicates lead to this");
+        throw new IllegalStateException("unexpected call: only duplicates of an idempotent writer need it");
     }
 
     @Override public void close() { }

@@ -17,7 +17,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * A consumer must detect a truncation if the leader has no record of the epoch that the consumer has read last, even if
- * the end offset of an older epoch is not below the position. The tests can be copied into SubscriptionStateTest.
+ * the end offset of an older epoch is not below the position. The tests also run in SubscriptionStateTest.
  */
 public class ConsumerPositionTest {
     private final TopicPartition tp0 = new TopicPartition("test", 0);

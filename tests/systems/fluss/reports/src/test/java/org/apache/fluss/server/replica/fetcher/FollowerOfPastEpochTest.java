@@ -377,7 +377,7 @@ class FollowerOfPastEpochTest {
         return replica(server).getLogHighWatermark();
     }
 
-    /** What a consumer reads from a leader. */
+    /** Returns the records that a consumer reads from a leader. */
     private List<String> read(int leader) {
         CompletableFuture<Map<TableBucket, FetchLogResultForBucket>> future =
                 new CompletableFuture<>();
@@ -391,7 +391,7 @@ class FollowerOfPastEpochTest {
         return values(future.join().get(tb).recordsOrEmpty().batches(), replica(leader));
     }
 
-    /** All records in a server's log. */
+    /** Returns all records in a server's log. */
     private List<String> log(int server) throws Exception {
         return values(
                 replica(server)

@@ -209,7 +209,7 @@ public class AutoSwitchHALossTest {
         return master.asyncPutMessage(message);
     }
 
-    /** What a consumer gets within five seconds. */
+    /** Returns the messages that a consumer reads within five seconds. */
     private static List<String> consume(DefaultMessageStore master) throws Exception {
         for (int i = 0; i < 50; i++) {
             GetMessageResult result = master.getMessage("GROUP_A", "FooBar", 0, 0, 1024, null);
@@ -226,7 +226,7 @@ public class AutoSwitchHALossTest {
         return Collections.emptyList();
     }
 
-    /** The bodies of all messages in the commit log. */
+    /** Returns the bodies of all messages in the commit log. */
     private static List<String> log(DefaultMessageStore store) {
         List<String> bodies = new ArrayList<>();
         long end = store.getMaxPhyOffset();
@@ -277,7 +277,7 @@ public class AutoSwitchHALossTest {
             isHeld = true;
         }
 
-        /** Connect to the master, unless the network is closed: the server can accept a connection while it closes. */
+        /** Connects to the master, unless the network is closed: the server can accept a connection while it closes. */
         private synchronized Socket open(Socket slave, int masterPort) throws IOException {
             if (isClosed) {
                 throw new IOException("the network is closed");
