@@ -74,6 +74,17 @@ def test_a_starter_conforms_to_kip_320_unless_its_replica_is_broken(
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("language", Language)
+@pytest.mark.parametrize("setting", ["--lag-time", "--delayed-fetch", "--retries", "--consumer", "--controllers 2"])
+def test_a_starter_rejects_a_setting_that_it_does_not_support(language: Language, setting: str, tmp_path: Path) -> None:
+    make(language, "", tmp_path)
+    build(language, tmp_path)
+    ended = run(COMMANDS[language].conform.replace("--schedules 100", f"--schedules 1 {setting}"), tmp_path)
+    assert ended.returncode == 2, ended.stdout
+    assert "this adapter does not support" in ended.stdout
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("language", [Language.GO, Language.RUST, Language.JAVA])
 @pytest.mark.parametrize("events", ["drop,crash", "restart", "expand,notify"])
 def test_a_starter_with_some_events_builds_without_a_warning(language: Language, events: str, tmp_path: Path) -> None:
