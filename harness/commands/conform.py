@@ -13,7 +13,7 @@ from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.campaigns import Master, Remote, spark_session
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, as_bad_input, console
-from epochfuzz.harness.cli.runs.conform_request import OUT, PROCESSES_FOR, TOURS_FOR, ConformRequest
+from epochfuzz.harness.cli.runs.conform_request import CLIENTS_FOR, OUT, PROCESSES_FOR, TOURS_FOR, ConformRequest
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.run.selection import SMALL, Selection, selection_for
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
@@ -42,7 +42,7 @@ OfClient = Annotated[
         "--client",
         callback=options.needs("client"),
         help="The command is an adapter of a Kafka client, and the model simulates the brokers. Implies --judge"
-        " promises; 100 schedules if --schedules is left out.",
+        " promises. If left out, --schedules is 100 and --processes-for is 10.",
     ),
 ]
 Judge = Annotated[
@@ -223,8 +223,8 @@ def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest
     if named["client"]:
         judged_by, settings = JudgedBy.PROMISES, settings_for_clients(settings)
     processes_for = named["processes_for"]
-    if asked.exhaustive and "processes_for" not in options.given(context):
-        processes_for = TOURS_FOR
+    if "processes_for" not in options.given(context):
+        processes_for = TOURS_FOR if asked.exhaustive else CLIENTS_FOR if named["client"] else PROCESSES_FOR
     plan = Plan(
         command=tuple(named["command"]),
         protocols=protocols,

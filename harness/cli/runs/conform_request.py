@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 OUT = Path("conform-cases")
 PROCESSES_FOR = 50
+CLIENTS_FOR = 10  # schedules per client process: they take seconds, and a run saves its progress after each process
 TOURS_FOR = 2_000  # test sequences per process: they are short, and a new process is slow to start
 
 
@@ -56,7 +57,8 @@ class ConformRequest:
 
 
 def _command_line(plan: "Plan", asked: ConformRequest) -> str:
-    words = _words(plan, asked.known, options.words_of(plan.settings), PROCESSES_FOR)
+    processes_for = CLIENTS_FOR if plan.is_client else PROCESSES_FOR
+    words = _words(plan, asked.known, options.words_of(plan.settings), processes_for)
     if plan.selection is not selection_for(plan.judged_by, is_client=plan.is_client):
         words += ["--selection", plan.selection]
     for path in asked.corpus or []:

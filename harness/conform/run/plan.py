@@ -78,8 +78,11 @@ class Plan:
 
     def block_of(self, protocol: Protocol, number: int) -> Block:
         """Return block `number` under a protocol."""
-        trials = tuple(self.trials(protocol, number))
-        return Block(self.command, self.patience, protocol, self.judged_by, trials, self.max_failures, self.is_client)
+        before = len(self.cases) + (number - bool(self.cases)) * self.processes_for if number else 0
+        return Block(
+            self.command, self.patience, protocol, self.judged_by, tuple(self.trials(protocol, number)),
+            self.max_failures, self.is_client, before=before, total=len(self.cases) + self.schedules,
+        )  # fmt: skip
 
     def document(self) -> dict[str, Any]:
         """Return the plan as plain data for `from_document`. Descriptions of cases are left out."""
