@@ -9,13 +9,13 @@ import pytest
 pytest.importorskip("kio")
 
 import epochfuzz.harness.plugin.on_client  # noqa: F401 - pytester forgets the modules that its runs import
+from epochfuzz.harness.cases.bundled import FOR_CLIENTS
 from epochfuzz.harness.environment import extras
 from tests.clients.fake import FAKE
 from tests.plugin.test_pytest_plugin import run
 
 pytest_plugins = ["pytester"]
 
-CASES = Path(__file__).parent / "cases"
 INVENTS = FAKE % 'report["acked"] = ["m0"]'
 UNABLE = FAKE % 'report["error"] = "no acks=all"'
 
@@ -29,7 +29,7 @@ def not_in_continuous_integration(monkeypatch: pytest.MonkeyPatch) -> None:
 def with_client(project: pytest.Pytester, *command: str, case: str = "retry-and-read") -> None:
     """Fill the project with a case, and with an ini file that names the command of a client."""
     (project.path / "corpus").mkdir()
-    (project.path / "corpus" / "case.yaml").write_text((CASES / f"{case}.yaml").read_text())
+    (project.path / "corpus" / "case.yaml").write_text((FOR_CLIENTS / f"{case}.yaml").read_text())
     words = " ".join(f'"{word}"' for word in command)
     project.makeini(f"[pytest]\nepochfuzz_corpus = corpus\nepochfuzz_client = {words}\n")
 
@@ -99,9 +99,7 @@ def test_a_client_that_does_not_start_fails_and_the_setting_is_named(pytester: p
     result.stdout.fnmatch_lines(["epochfuzz_client: *missing*"])
 
 
-def test_pytest_names_the_extra_that_a_client_needs(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pytest_names_the_extra_that_a_client_needs(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     with_program(pytester, UNABLE)
     monkeypatch.setitem(extras.EXTRAS, "client", ("this speaks Kafka's protocol to clients", ("no_such_module",)))
     result = run(pytester)

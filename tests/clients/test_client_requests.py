@@ -1,4 +1,4 @@
-"""The plan of `conform --client`: its defaults, and the command that repeats the run."""
+"""The plan of `conform --client`: its defaults and its cases, and the command that repeats the run."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("kio")
 
+from epochfuzz.harness.cli.runs.conform_request import ConformRequest
 from epochfuzz.harness.commands import conform
 from epochfuzz.harness.conform.run.plan import Plan
 
@@ -17,9 +18,14 @@ def planned(epochfuzz: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> C
 
     def plan_of(*words: str) -> tuple[Plan, str]:
         plans: list[tuple[Plan, str]] = []
-        monkeypatch.setattr(conform, "_run", lambda asked, plan: plans.append((plan, asked.again(plan))) or 0)
+
+        def note(asked: ConformRequest, plan: Plan) -> int:
+            plans.append((plan, asked.again(plan)))
+            return 0
+
+        monkeypatch.setattr(conform, "_run", note)
         assert epochfuzz("conform", "--client", *words, "--", "my-client").code == 0
-        return plans[0]
+        return plans[-1]
 
     return plan_of
 
@@ -34,3 +40,20 @@ def test_the_command_that_repeats_a_run_of_a_client_names_another_number_of_sche
     plan, again = planned("--processes-for", "50")
     assert plan.processes_for == 50
     assert "--processes-for 50" in again
+
+
+def test_a_client_runs_the_installed_cases_that_it_can_play_under_the_protocol(planned: Any) -> None:
+    plan, again = planned("--protocol", "kafka-2.6.1")
+    names = {case.id for case in plan.cases}
+    assert len(names) >= 40
+    assert names > {"retry-and-read", "normal-replication"}
+    assert "m1-loss" not in names
+    assert "--corpus" not in again
+    later, _ = planned("--protocol", "kip-320")
+    assert {case.id for case in later.cases} < names
+
+
+def test_option_corpus_replaces_the_installed_cases_for_clients(planned: Any) -> None:
+    plan, again = planned("--corpus", "response-lost")
+    assert [case.id for case in plan.cases] == ["response-lost"]
+    assert "--corpus response-lost" in again
