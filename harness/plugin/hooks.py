@@ -183,8 +183,15 @@ def _require_client(config: pytest.Config) -> None:
 
 
 def _corpus(config: pytest.Config) -> list[Path]:
-    """Return the directories that `epochfuzz_corpus` names in the ini file. Raises UsageError for a nested list."""
+    """Return the directories that `epochfuzz_corpus` names in the ini file, for a client by default the installed cases.
+
+    Raises UsageError for a nested list.
+    """
     directories = config.getini("epochfuzz_corpus")
+    if not directories and config.getini("epochfuzz_client"):
+        from epochfuzz.harness.cases.bundled import FOR_CLIENTS
+
+        return [FOR_CLIENTS]
     for directory in directories:
         if not isinstance(directory, str):  # TOML allows nested lists
             raise pytest.UsageError(f"epochfuzz_corpus: a list of directories, each of them a text; got {directory!r}")

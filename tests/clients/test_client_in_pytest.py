@@ -92,6 +92,14 @@ def test_a_known_bug_of_the_protocol_does_not_fail_the_case_of_a_client(
     run(pytester).assert_outcomes(passed=2)
 
 
+def test_pytest_runs_the_installed_cases_for_clients_if_the_ini_file_names_no_corpus(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makeini("[pytest]\nepochfuzz_client = ./missing\n")
+    collected = run(pytester, "--collect-only", "-q").outlines
+    assert sum(line.endswith(", client]") for line in collected) >= len([*FOR_CLIENTS.glob("*.yaml")]) > 30
+
+
 def test_a_client_that_does_not_start_fails_and_the_setting_is_named(pytester: pytest.Pytester) -> None:
     with_client(pytester, "./missing")
     result = run(pytester)

@@ -167,8 +167,9 @@ class BlockResult:
         return True
 
     def add(self, trial: Trial, protocol: Protocol, driven: Driven) -> None:
-        """Add the record of a schedule that was run."""
-        failed = [FailedTrial(trial, sighting) for sighting in driven.sightings]
+        """Add the record of a schedule that was run. Of failures with an equal signature, only the first one counts."""
+        sightings = (FailedTrial(trial, sighting) for sighting in reversed(driven.sightings))
+        failed = [*{one.signature(protocol): one for one in sightings}.values()][::-1]
         self.schedules += trial.case is None
         self.cases += trial.case is not None
         self.shown.add(driven.shown)
