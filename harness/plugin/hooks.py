@@ -183,9 +183,9 @@ def _require_client(config: pytest.Config) -> None:
 
 
 def _corpus(config: pytest.Config) -> list[Path]:
-    """Return the directories that `epochfuzz_corpus` names in the ini file, for a client by default the installed cases.
+    """Return the directories that `epochfuzz_corpus` names in the ini file. Raises UsageError for a nested list.
 
-    Raises UsageError for a nested list.
+    If the ini file names a client and no corpus, return the directory of the installed cases for clients.
     """
     directories = config.getini("epochfuzz_corpus")
     if not directories and config.getini("epochfuzz_client"):

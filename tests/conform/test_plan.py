@@ -1,4 +1,6 @@
-"""A block of a plan knows its place in the run, for the progress line."""
+"""The blocks of a plan: their schedules, and their places in the run for the progress line."""
+
+from dataclasses import replace
 
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.conform.run.block import BlockResult
@@ -10,10 +12,33 @@ KIP_320 = parse_protocol("kip-320")
 CASES = [load_case("m1-loss"), load_case("not-leader-retry")]
 
 
+PLAN = Plan(("adapter",), [KIP_320], Configuration(), 12, seed=1, cases=CASES, processes_for=5)
+
+
 def progress(number: int, result: BlockResult, cases: int = 2) -> str:
     """Return the progress line of block `number` in a plan with 12 schedules, after the schedules of `result`."""
-    plan = Plan(("adapter",), [KIP_320], Configuration(), 12, seed=1, cases=CASES[:cases], processes_for=5)
-    return plan.block_of(KIP_320, number).progress(result)
+    return replace(PLAN, cases=CASES[:cases]).block_of(KIP_320, number).progress(result)
+
+
+def names(plan: Plan) -> list[list[str | int | None]]:
+    """Return the ids of the cases, or the numbers of the schedules, in each block of a plan."""
+    blocks = (plan.block_of(KIP_320, number) for number in range(plan.blocks))
+    return [[trial.case or trial.number for trial in block.trials] for block in blocks]
+
+
+def test_the_first_block_of_a_plan_has_all_cases() -> None:
+    ids = [case.id for case in CASES]
+    assert names(replace(PLAN, processes_for=1, schedules=2)) == [ids, [0], [1]]
+
+
+def test_the_cases_of_a_client_are_divided_into_blocks_like_its_schedules() -> None:
+    plan = replace(PLAN, cases=[*CASES, load_case("response-lost")], processes_for=2, schedules=3, is_client=True)
+    assert names(plan) == [["m1-loss", "not-leader-retry"], ["response-lost"], [0, 1], [2]]
+    assert [plan.block_of(KIP_320, number).before for number in range(4)] == [0, 2, 3, 5]
+
+
+def test_a_plan_for_a_client_without_cases_starts_with_the_schedules() -> None:
+    assert names(replace(PLAN, cases=[], processes_for=2, schedules=3, is_client=True)) == [[0, 1], [2]]
 
 
 def test_the_progress_line_counts_the_cases_and_the_schedules_of_earlier_blocks() -> None:
