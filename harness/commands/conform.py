@@ -13,9 +13,9 @@ from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.campaigns import Master, Remote, spark_session
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, as_bad_input, console
-from epochfuzz.harness.cli.runs.conform_request import CLIENTS_FOR, OUT, PROCESSES_FOR, TOURS_FOR, ConformRequest
+from epochfuzz.harness.cli.runs.conform_request import OUT, PROCESSES_FOR, TOURS_FOR, ConformRequest
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
-from epochfuzz.harness.conform.run.selection import SMALL, Selection, selection_for
+from epochfuzz.harness.conform.run.selection import CLIENTS_FOR, SMALL, Selection, selection_for
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:

@@ -12,14 +12,13 @@ from rich.console import Console
 
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
-from epochfuzz.harness.conform.run.selection import SMALL, selection_for
+from epochfuzz.harness.conform.run.selection import CLIENTS_FOR, SMALL, selection_for
 
 if TYPE_CHECKING:
     from epochfuzz.harness.conform.run.plan import Plan
 
 OUT = Path("conform-cases")
 PROCESSES_FOR = 50
-CLIENTS_FOR = 10  # schedules per client process: they take seconds, and a run saves its progress after each process
 TOURS_FOR = 2_000  # test sequences per process: they are short, and a new process is slow to start
 
 
