@@ -46,7 +46,7 @@ def _drawing_and_case(error: BaseException) -> tuple[Any, Case] | None:
     for name, machine, of_machine in (
         ("strategies.machine", "ReplicationMachine", _of_replication),
         ("harness.conform.run.machine", "ConformanceMachine", _of_conformance),
-        ("harness.conform.run.client_test", "ClientTest", _of_conformance),
+        ("harness.conform.client.client_test", "ClientTest", _of_conformance),
     ):
         kind = getattr(sys.modules.get(f"epochfuzz.{name}"), machine, None)
         if kind is None:

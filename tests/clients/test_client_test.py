@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("kio")
 
 from epochfuzz.harness.conform import CommandSubject, conformance_test
+from epochfuzz.harness.conform.client import client_test
 from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind, SubjectUnable
-from epochfuzz.harness.conform.run import client_test
 from epochfuzz.harness.conform.run.block import Trial
 from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
 from epochfuzz.harness.conform.run.drive import ConformanceFailure

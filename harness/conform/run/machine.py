@@ -120,7 +120,7 @@ def conformance_test(
 
 def _client_test(factory: Factory, setting: Setting, known: tuple[Known, ...]) -> type[TestCase]:
     """Return a test case that runs schedules on the client whose command `factory` returns. Raises ValueError."""
-    from epochfuzz.harness.conform.run.client_test import ClientTest
+    from epochfuzz.harness.conform.client.client_test import ClientTest
 
     subject = factory()
     if not isinstance(subject, CommandSubject):
