@@ -32,7 +32,7 @@ _WAY_BACK = """<form action="../" role="search" style="float: right" onkeydown="
 _COMMENT = re.compile(r"\A<!--.*?-->\s*", re.DOTALL)
 _TITLE = re.compile(r"^# .*\n", re.MULTILINE)
 _CASE = re.compile(r"/([a-z0-9-]+)\.yaml|`([a-z0-9-]+)`")
-_CLIENT_CASES = _ROOT / "tests" / "clients" / "cases"
+_CLIENT_CASES = _ROOT / "harness" / "conform" / "client" / "cases"
 _RELATED = {"fetch-before-registration": "kip-903-former-incarnation-joins"}  # the model cannot play the page's steps
 _PLAY = "play/index.html"
 _in_playground: dict[str, str] = {}  # the query of each case, by its id; empty if the site has no playground

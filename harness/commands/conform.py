@@ -1,7 +1,7 @@
 """`epochfuzz conform`: compare a user's own implementation with the model."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, as_bad_input, console
 from epochfuzz.harness.cli.runs.conform_request import OUT, PROCESSES_FOR, TOURS_FOR, ConformRequest
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
-from epochfuzz.harness.conform.run.selection import SMALL, Selection, selection_for
+from epochfuzz.harness.conform.run.selection import CLIENTS_FOR, SMALL, Selection, selection_for
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from epochfuzz.harness.conform.run.plan import Plan
     from epochfuzz.harness.conform.run.run import Conformance
     from epochfuzz.harness.jobs.unfinished import UnfinishedRun
+    from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 _CORPUS = Path("corpus")
 
@@ -42,7 +43,7 @@ OfClient = Annotated[
         "--client",
         callback=options.needs("client"),
         help="The command is an adapter of a Kafka client, and the model simulates the brokers. Implies --judge"
-        " promises; 100 schedules if --schedules is left out.",
+        " promises. If left out, --schedules is 100 and --processes-for is 10.",
     ),
 ]
 Judge = Annotated[
@@ -94,7 +95,14 @@ ProcessesFor = Annotated[
     int, typer.Option("--processes-for", min=1, help="Number of schedules for each adapter process.")
 ]
 Timeout = Annotated[float, typer.Option("--timeout", min=0.01, max=1_000_000, help="Seconds to wait for a reply.")]
-Corpus = Annotated[list[Path] | None, typer.Option("--corpus", help="Cases to run first; ./corpus if there is one.")]
+Corpus = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--corpus",
+        help="Cases to run first. If left out: with --client the installed cases for clients, else ./corpus if there"
+        " is one.",
+    ),
+]
 KnownDifferences = Annotated[Path | None, typer.Option("--known", help="A file that lists known differences.")]
 Out = Annotated[
     Path,
@@ -212,7 +220,8 @@ def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest
     protocols = options.parse_protocols(named["protocol"])
     if asked.exhaustive and len(protocols) > 1:
         raise BadInput("--exhaustive needs exactly one --protocol")
-    cases, known = [] if asked.exhaustive else _load(asked.corpus), _load_known(asked.known)
+    cases = [] if asked.exhaustive else _load(asked.corpus, protocols if named["client"] else None)
+    known = _load_known(asked.known)
 
     from epochfuzz.harness.conform.run.kept_runner import request
     from epochfuzz.harness.conform.run.plan import Plan
@@ -223,8 +232,8 @@ def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest
     if named["client"]:
         judged_by, settings = JudgedBy.PROMISES, settings_for_clients(settings)
     processes_for = named["processes_for"]
-    if asked.exhaustive and "processes_for" not in options.given(context):
-        processes_for = TOURS_FOR
+    if "processes_for" not in options.given(context):
+        processes_for = TOURS_FOR if asked.exhaustive else CLIENTS_FOR if named["client"] else PROCESSES_FOR
     plan = Plan(
         command=tuple(named["command"]),
         protocols=protocols,
@@ -382,10 +391,15 @@ def _small(context: typer.Context, settings: Configuration) -> Configuration:
     return replace(settings, **small)
 
 
-def _load(paths: list[Path] | None) -> list["Case"]:
+def _load(paths: list[Path] | None, of_client: "Sequence[Protocol] | None") -> list["Case"]:
+    """Return the cases in `paths`, or else the default cases. `of_client` are the protocols of a client, or None."""
     from epochfuzz.harness.cases.case import CaseError
     from epochfuzz.harness.cases.corpus import load_corpus
 
+    if paths is None and of_client is not None:
+        from epochfuzz.harness.conform.client.client_cases import client_cases
+
+        return client_cases(of_client)
     if paths is None:
         paths = [_CORPUS] if any(_CORPUS.rglob("*.yaml")) else []
     try:

@@ -27,7 +27,8 @@ class CaseFile(pytest.File):
         """Yield one test for each protocol.
 
         The protocols come from the command line, or else from the case, or else from the project's defaults. If the ini
-        file sets `epochfuzz_subject`, each protocol has a second test, which runs the case on the user's adapter.
+        file sets `epochfuzz_subject` or `epochfuzz_client`, each protocol has another test, which runs the case on the
+        user's adapter.
         """
         try:
             case = load_case(self.path)
@@ -47,6 +48,11 @@ class CaseFile(pytest.File):
             for protocol in protocols:
                 name = f"{case.id}[{protocol}, system under test]"
                 yield SubjectItem.from_parent(self, name=name, case=case, protocol=protocol)
+        if self.config.getini("epochfuzz_client"):
+            from epochfuzz.harness.plugin.on_client import ClientItem
+
+            for protocol in protocols:
+                yield ClientItem.from_parent(self, name=f"{case.id}[{protocol}, client]", case=case, protocol=protocol)
 
 
 class CaseItem(pytest.Item):

@@ -43,11 +43,14 @@ def sections(error: BaseException, directory: Path | None) -> Iterator[tuple[str
 
 def _drawing_and_case(error: BaseException) -> tuple[Any, Case] | None:
     """Return the timeline and the case of the state machine that raised an exception, or None without a machine."""
-    for name, of_machine in (("strategies", _of_replication), ("harness.conform.run", _of_conformance)):
-        module = sys.modules.get(f"epochfuzz.{name}.machine")
-        if module is None:
+    for name, machine, of_machine in (
+        ("strategies.machine", "ReplicationMachine", _of_replication),
+        ("harness.conform.run.machine", "ConformanceMachine", _of_conformance),
+        ("harness.conform.client.client_test", "ClientTest", _of_conformance),
+    ):
+        kind = getattr(sys.modules.get(f"epochfuzz.{name}"), machine, None)
+        if kind is None:
             continue
-        kind = module.ReplicationMachine if name == "strategies" else module.ConformanceMachine
         for frame, _ in walk_tb(error.__traceback__):
             for value in frame.f_locals.values():
                 if isinstance(value, kind) and (found := of_machine(value, error)) is not None:

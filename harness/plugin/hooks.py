@@ -38,6 +38,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type="args",
         default=[],
     )
+    parser.addini(
+        "epochfuzz_client",
+        "the command of a client's adapter (docs/how-to/test-your-client.md); each case is then run on the client too",
+        type="args",
+        default=[],
+    )
     group = parser.getgroup("epochfuzz", "replaying epochfuzz cases")
     group.addoption(
         "--epochfuzz-protocol",
@@ -74,6 +80,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Reject invalid options, and add the corpus to the collection if pytest is called without paths."""
     _read_project(config)
     protocols(config)
+    _require_client(config)
     corpus = _corpus(config)
     for directory in corpus:
         if not directory.is_dir():
@@ -88,9 +95,10 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     from epochfuzz.strategies.project import look_in
 
     look_in(None)
-    on_subject = sys.modules.get("epochfuzz.harness.plugin.on_subject")
-    if on_subject is not None:
-        on_subject.close(config)
+    for name in ("on_subject", "on_client"):
+        module = sys.modules.get(f"epochfuzz.harness.plugin.{name}")
+        if module is not None:
+            module.close(config)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "CaseFile | None":
@@ -163,9 +171,27 @@ def _read_project(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
 
 
+def _require_client(config: pytest.Config) -> None:
+    """Raise UsageError if the ini file names a client, and the extra `client` is not installed."""
+    if config.getini("epochfuzz_client"):
+        from epochfuzz.harness.environment.extras import MissingExtra, require
+
+        try:
+            require("client")
+        except MissingExtra as missing:
+            raise pytest.UsageError(f"epochfuzz_client: {missing}") from None
+
+
 def _corpus(config: pytest.Config) -> list[Path]:
-    """Return the directories that `epochfuzz_corpus` names in the ini file. Raises UsageError for a nested list."""
+    """Return the directories that `epochfuzz_corpus` names in the ini file. Raises UsageError for a nested list.
+
+    If the ini file names a client and no corpus, return the directory of the installed cases for clients.
+    """
     directories = config.getini("epochfuzz_corpus")
+    if not directories and config.getini("epochfuzz_client"):
+        from epochfuzz.harness.cases.bundled import FOR_CLIENTS
+
+        return [FOR_CLIENTS]
     for directory in directories:
         if not isinstance(directory, str):  # TOML allows nested lists
             raise pytest.UsageError(f"epochfuzz_corpus: a list of directories, each of them a text; got {directory!r}")

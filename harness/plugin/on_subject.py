@@ -16,6 +16,7 @@ from epochfuzz.harness.trace.replay import Run
 from epochfuzz.harness.views import play_links
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
+SUBJECT, CLIENT = "epochfuzz_subject", "epochfuzz_client"  # settings of the ini file
 _SUBJECT: pytest.StashKey[CommandSubject] = pytest.StashKey()
 
 
@@ -41,11 +42,11 @@ class SubjectItem(pytest.Item):
         except SubjectUnable as unable:
             pytest.skip(f"the system under test cannot run {self.case.id} under {self.protocol}: {unable}")
         except CommandError as error:
-            raise NotAsInTheModel(f"epochfuzz_subject: {error}") from None
+            raise NotAsInTheModel(f"{SUBJECT}: {error}") from None
         if not result.agrees:
             path = os.path.relpath(self.path, self.config.rootpath)
             words = ["epochfuzz", "replay", path, "--protocol", self.protocol, "--subject"]
-            reproduce = shlex.join([*words, shlex.join(command_of(self.config))])
+            reproduce = shlex.join([*words, shlex.join(command_of(self.config, SUBJECT))])
             step = 0 if result.differs is None else result.differs[0]
             link = play_links.line(play_links.to_case(self.case, [self.protocol], step))
             raise NotAsInTheModel("\n".join([*_complaints(result, self.protocol), reproduce, link]))
@@ -61,12 +62,12 @@ class SubjectItem(pytest.Item):
         return self.path, None, self.name
 
 
-def command_of(config: pytest.Config) -> list[str]:
-    """Return the adapter's command.
+def command_of(config: pytest.Config, setting: str) -> list[str]:
+    """Return the adapter's command, which a setting of the ini file names.
 
     The list is empty if no adapter is configured. A relative path to the program starts at the rootdir.
     """
-    command: list[str] = config.getini("epochfuzz_subject")
+    command: list[str] = config.getini(setting)
     if command and "/" in command[0]:
         command = [str(config.rootpath / command[0]), *command[1:]]
     return command
@@ -81,7 +82,7 @@ def close(config: pytest.Config) -> None:
 
 def _subject(config: pytest.Config) -> CommandSubject:
     """Return the adapter that all cases of this pytest process share."""
-    return config.stash.setdefault(_SUBJECT, CommandSubject(command_of(config)))
+    return config.stash.setdefault(_SUBJECT, CommandSubject(command_of(config, SUBJECT)))
 
 
 def _complaints(result: Rerun, protocol: str) -> list[str]:

@@ -1,5 +1,6 @@
-"""Show the progress of long runs as a live line on a terminal. Other outputs show nothing."""
+"""Show the progress of long runs: a live line on a terminal, or lines on standard error at growing intervals."""
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -10,7 +11,11 @@ from rich.text import Text
 from epochfuzz.harness.engine.explore.explore import SearchProgress
 from epochfuzz.harness.engine.walk.walk import Tally
 from epochfuzz.harness.findings.findings import Finding
+from epochfuzz.harness.views.console import PrintableConsole
 from epochfuzz.harness.views.summary import standing
+
+_FIRST = 10.0  # seconds until the first line if the output is not a terminal
+_RARER = 1.5  # the next line is printed when the run has taken this many times as long
 
 
 class _Live(Progress):
@@ -25,9 +30,12 @@ class _Live(Progress):
 
 
 class LiveLine:
-    """A line on the terminal that shows the current task and its progress."""
+    """A line that shows the current task and its progress, on the terminal or from time to time on standard error."""
 
     def __init__(self, progress: _Live, task: TaskID, schedules: int | None, seconds: float | None) -> None:
+        self._log = PrintableConsole(stderr=True, highlight=False, markup=False, soft_wrap=True)
+        self._began = time.monotonic()
+        self._next = _FIRST
         self._progress = progress
         self._task = task
         self._schedules = schedules
@@ -35,7 +43,8 @@ class LiveLine:
 
     def doing(self, what: str) -> None:
         """Show the name of the current task, without a percentage."""
-        self._progress.update(self._task, description=what, total=None)
+        self._progress.update(self._task, total=None)
+        self._show(what)
 
     def found(self, findings: Sequence[Finding]) -> None:
         """Show one line for each finding so far. Call this again when a finding's schedule gets shorter."""
@@ -46,15 +55,20 @@ class LiveLine:
         broken = int((tally.seen > 0).sum())
         done = elapsed / self._seconds if self._seconds else tally.schedules / (self._schedules or 1)
         rate = int(tally.events.sum()) / max(elapsed, 1e-9) / 1e6
-        self._progress.update(
-            self._task,
-            completed=min(done, 1.0),
-            description=f"{tally.schedules:,} schedules · {rate:.1f} million events/s · {broken} broken",
-        )
+        self._progress.update(self._task, completed=min(done, 1.0))
+        self._show(f"{tally.schedules:,} schedules · {rate:.1f} million events/s · {broken} broken")
 
     def searched(self, progress: SearchProgress) -> None:
         """Show the progress of an exhaustive search."""
         self.doing(f"depth {progress.depth} · {progress.states:,} states · {progress.waiting:,} waiting")
+
+    def _show(self, text: str) -> None:
+        """Show the text as the live line. If the output is not a terminal, print the text when a line is due."""
+        self._progress.update(self._task, description=text)
+        seconds = time.monotonic() - self._began
+        if self._progress.disable and seconds >= self._next:
+            self._next = seconds * _RARER
+            self._log.print(text)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from epochfuzz.harness.cases.bundled import FOR_CLIENTS, files
 from epochfuzz.harness.cases.case import CaseError, load_case
 from epochfuzz.harness.cases.corpus import load_corpus
 
@@ -20,6 +21,14 @@ def test_a_bundled_case_loads_by_its_id_in_any_directory() -> None:
         "m1-loss",
         "kafka-7415-undefined-epoch",
     ]
+
+
+def test_an_installed_case_for_clients_loads_by_its_id_in_any_directory() -> None:
+    assert load_case("retry-of-two-in-order").id == "retry-of-two-in-order"
+
+
+def test_no_case_for_clients_has_the_id_of_another_installed_case() -> None:
+    assert files().keys().isdisjoint(file.stem for file in FOR_CLIENTS.glob("*.yaml"))
 
 
 def test_a_file_takes_precedence_over_a_bundled_case_of_that_name(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from epochfuzz.harness.cases.case import Case
+from epochfuzz.harness.conform.client.client_cases import client_cases
 from tests.clients import verdicts
 from tests.clients.library import Library, libraries
 from tests.clients.verdicts import Verdict
@@ -30,7 +31,7 @@ def main() -> int:
     out = Console(width=None if sys.stdout.isatty() else 240, highlight=False, soft_wrap=True, markup=False)
     found: dict[Library, list[Verdict]] = {}
     skipped: dict[Library, str] = {}
-    cases = verdicts.client_cases()
+    cases = client_cases([verdicts.PROTOCOL])
     for library in chosen:
         try:
             command = library.command()

@@ -4,8 +4,9 @@ import pytest
 
 pytest.importorskip("kio")
 
+from epochfuzz.harness.conform.client.client_cases import client_cases
 from tests.clients.library import Library, libraries
-from tests.clients.verdicts import Kind, client_cases, verdicts
+from tests.clients.verdicts import PROTOCOL, Kind, verdicts
 from tests.systems.system import BuildError
 
 BUILT = [library for library in libraries() if library.name in ("franz-go", "Sarama", "Kafka's Java client")]
@@ -20,7 +21,7 @@ def kinds(library: Library, *cases: str) -> list[Kind]:
         command = library.command()
     except BuildError as error:
         pytest.skip(str(error))
-    chosen = [case for case in client_cases() if case.id in cases]
+    chosen = [case for case in client_cases([PROTOCOL]) if case.id in cases]
     return [verdict.kind for verdict in verdicts(command, chosen)]
 
 

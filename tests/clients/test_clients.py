@@ -1,7 +1,6 @@
 """Client libraries under test: each case is the verdict on a released version, see docs/how-to/test-your-client.md."""
 
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +16,6 @@ from tests.clients import verdicts
 from tests.clients.fake import FAKE
 from tests.clients.verdicts import PATIENCE
 
-CASES = Path(__file__).parent / "cases"
 LIBRARIES = {"librdkafka": "confluent_kafka", "kafka_python": "kafka", "asyncio_kafka": "aiokafka"}
 
 
@@ -45,7 +43,7 @@ follow(Early())
 def of_case(name: str, library: str, *flags: str) -> list[tuple[str | None, int]]:
     """Return the properties that a client breaks in a case, each with the number of events until then."""
     pytest.importorskip(LIBRARIES[library])
-    case = load_case(CASES / f"{name}.yaml" if (CASES / f"{name}.yaml").exists() else name)
+    case = load_case(name)
     driven = run(["-m", f"tests.clients.{library}", *flags], case.events, case.settings)
     return [(each.fault.field, len(each.sent)) for each in driven.sightings[:1]]
 
@@ -123,7 +121,7 @@ def test_a_consumer_that_reads_from_a_follower_at_the_end_is_not_reported_as_abs
 
 @pytest.mark.thorough
 def test_the_producer_learns_the_new_leader_before_it_sends_the_next_record() -> None:
-    case = load_case(CASES / "kip-320-end-of-an-older-epoch.yaml")
+    case = load_case("kip-320-end-of-an-older-epoch")
     pytest.importorskip(LIBRARIES["librdkafka"])
     driven = run(["-m", "tests.clients.librdkafka"], case.events, case.settings)
     assert all(applied for applied, _ in driven.answers)

@@ -65,6 +65,20 @@ def test_a_case_that_fails_counts_although_an_event_did_not_happen() -> None:
     assert block.missed(Trial(EVENTS, SETTINGS, case="mine"), driven) == ""
 
 
+def test_a_property_that_breaks_during_and_at_the_end_of_a_schedule_counts_once() -> None:
+    protocol = parse_protocol("kafka-2.6.1")
+    driven = Driven()
+    for name, length in (("no-reorder", 2), ("consumer-no-skip", 4), ("consumer-no-skip", 5)):
+        fault = Discrepancy(DiscrepancyKind.PROMISE, name, "holds", "it is broken")
+        driven.sightings.append(ConformanceFailure(fault, EVENTS[:length]))
+    result = BlockResult()
+    result.add(Trial(EVENTS, SETTINGS, case="mine"), protocol, driven)
+    assert [(one.fault.field, len(one.sighting.sent)) for one in result.failed] == [
+        ("no-reorder", 2),
+        ("consumer-no-skip", 4),
+    ]
+
+
 def test_a_run_whose_cases_all_tested_nothing_has_checked_nothing() -> None:
     conformance = Conformance()
     result = BlockResult()

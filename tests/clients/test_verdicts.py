@@ -12,14 +12,15 @@ from rich.console import Console
 
 from epochfuzz.harness.cases.case import Case, load_case
 from epochfuzz.harness.cases.verdict import judge
+from epochfuzz.harness.conform.client.client_cases import MOST_EVENTS, client_cases, is_for_clients
 from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind
 from tests.clients import verdicts
 from tests.clients.fake import FAKE
 from tests.clients.library import Library, libraries
-from tests.clients.verdicts import MOST_EVENTS, Kind, Verdict, client_cases, is_for_clients
+from tests.clients.verdicts import PROTOCOL, Kind, Verdict
 from tests.systems.system import BuildError
 
-CASES = client_cases()
+CASES = client_cases([PROTOCOL])
 SILENT = FAKE % "pass"
 UNABLE = FAKE % 'report["error"] = "no acks=all"'
 
@@ -47,13 +48,13 @@ def test_there_are_at_least_forty_cases_for_clients() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_a_client_can_cause_every_event_of_a_case(case: Case) -> None:
-    assert is_for_clients(case)
+    assert is_for_clients(case, PROTOCOL)
     assert judge(case).as_expected
 
 
 @pytest.mark.parametrize("name", ["m1-loss", "acks-all-never-answered", "kafka-13141-diverging-fetch-counted"])
 def test_a_case_whose_events_no_client_causes_is_not_for_clients(name: str) -> None:
-    assert not is_for_clients(load_case(name))
+    assert not is_for_clients(load_case(name), PROTOCOL)
 
 
 def test_a_client_that_sends_nothing_fails() -> None:

@@ -5,14 +5,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
 from rich.table import Column, Table
 
 from epochfuzz.harness.cases.case import Case
-from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.conform.client.client_subject import ClientSubject
-from epochfuzz.harness.conform.client.playable import is_playable
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
 from epochfuzz.harness.conform.run.drive import ConformanceFailure, Driven, Setting, drive
@@ -23,9 +20,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 from tests.clients.library import REPORTS, Library
 
 PROTOCOL = parse_protocol("kafka-2.6.1")  # a new leader accepts the next record of a producer that it does not know
-MOST_EVENTS = 15
 PATIENCE = 5.0
-_HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -63,20 +58,6 @@ class Kind(StrEnum):
     UNSTABLE = "unstable"
     MISSED = "missed"
     NOT_RUN = "not run"
-
-
-def client_cases() -> list[Case]:
-    """Return the cases for clients: those of tests/clients/cases, and the bundled ones whose events all happen."""
-    own = load_corpus([_HERE / "cases"])
-    bundled = load_corpus([_HERE.parents[1] / "corpus"])
-    return [*own, *filter(is_for_clients, bundled)]
-
-
-def is_for_clients(case: Case) -> bool:
-    """Return whether the endpoint can serve a case, a client can play it, and it is short enough."""
-    if case.settings.transactions or case.settings.producer_epochs or case.systems or len(case.events) > MOST_EVENTS:
-        return False
-    return is_playable(case.events, PROTOCOL, settings_for_clients(case.settings))
 
 
 def verdicts(command: Sequence[str], cases: Sequence[Case]) -> Iterator[Verdict]:

@@ -52,6 +52,14 @@ def test_shrinking_deletes_events_together_that_matter_only_together() -> None:
     assert minimal(LONG, fails) == ["expire B"]
 
 
+def test_shrinking_reports_the_events_left_after_each_attempt() -> None:
+    reports: list[str] = []
+    sighting = ConformanceFailure(FAULT, parse_schedule(["crash B", "receive B"]))
+    shrink(sighting, lambda _: None, ALPHABET, lambda schedule: schedule, report=reports.append)
+    assert reports[0] == "shrinking a failure: 2 events left at attempt 1"
+    assert len(reports) > 2
+
+
 def test_shrinking_replaces_a_replica_that_had_to_be_elected() -> None:
     def fails(events: list[str]) -> bool:
         return "produce A" in events or {"elect B", "notify B", "produce B"} <= set(events)

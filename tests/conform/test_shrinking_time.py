@@ -42,7 +42,7 @@ def shrunk(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str | None, float]]:
     """The properties of the failures that were shrunk, with their seconds."""
     calls: list[tuple[str | None, float]] = []
 
-    def each(plan: Plan, protocol: Any, one: FailedTrial, seconds: float) -> Any:
+    def each(plan: Plan, protocol: Any, one: FailedTrial, seconds: float, report: Any) -> Any:
         calls.append((one.fault.field, round(seconds, 1)))
         return Finding()
 

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
-from epochfuzz.harness.conform.run.selection import SMALL, selection_for
+from epochfuzz.harness.conform.run.selection import CLIENTS_FOR, SMALL, selection_for
 
 if TYPE_CHECKING:
     from epochfuzz.harness.conform.run.plan import Plan
@@ -56,7 +56,8 @@ class ConformRequest:
 
 
 def _command_line(plan: "Plan", asked: ConformRequest) -> str:
-    words = _words(plan, asked.known, options.words_of(plan.settings), PROCESSES_FOR)
+    processes_for = CLIENTS_FOR if plan.is_client else PROCESSES_FOR
+    words = _words(plan, asked.known, options.words_of(plan.settings), processes_for)
     if plan.selection is not selection_for(plan.judged_by, is_client=plan.is_client):
         words += ["--selection", plan.selection]
     for path in asked.corpus or []:

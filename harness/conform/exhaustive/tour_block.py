@@ -78,7 +78,7 @@ class TourBlock(Block):
         """Return a line about the progress of the run, or of this block if `share` is None."""
         assert isinstance(result, TourResult)
         if self.share is None:
-            return super().progress(result).replace("schedules", "tours")
+            return super().progress(result).replace("schedules and cases", "tours")
         return self.share.text(result.new, result.shown.steps, time.monotonic() - result.began)
 
 

@@ -20,6 +20,7 @@ MOST_SECONDS = 30.0  # time limit; slow adapters and failures by time-out reach 
 _WINDOW = 3
 
 Attempt = Callable[[bytes], ConformanceFailure | None]
+Report = Callable[[str], None]
 
 
 def shrink(
@@ -28,15 +29,16 @@ def shrink(
     alphabet: bytes,
     enabled: Callable[[bytes], bytes],
     seconds: float = MOST_SECONDS,
+    report: Report = lambda doing: None,
 ) -> ConformanceFailure:
     """Run shorter schedules for at most `seconds`, and return the shortest failure found.
 
     `attempt` runs a schedule, and returns a failure with the signature of `sighting`, or None. `alphabet` has the
     events that may replace other events. `enabled` removes the events of a schedule that are not enabled in the model,
     because a renamed or replaced event may disable later events. `enabled` always keeps the last event, because the
-    failure may be that the adapter applies this event although it is not enabled.
+    failure may be that the adapter applies this event although it is not enabled. `report` is called with the progress.
     """
-    attempts = _Attempts(sighting, attempt, seconds)
+    attempts = _Attempts(sighting, attempt, seconds, report)
 
     def renamings(schedule: bytes) -> Iterator[bytes]:
         for renamed in map(enabled, _renamings(schedule)):
@@ -67,9 +69,10 @@ class _Attempts:
     The number of attempts and the time are limited.
     """
 
-    def __init__(self, sighting: ConformanceFailure, attempt: Attempt, seconds: float) -> None:
+    def __init__(self, sighting: ConformanceFailure, attempt: Attempt, seconds: float, report: Report) -> None:
         self.best = sighting
         self._attempt = attempt
+        self._report = report
         self._known: dict[bytes, bool] = {sighting.sent: True}
         self._end = time.monotonic() + seconds
 
@@ -87,6 +90,7 @@ class _Attempts:
             self._known[schedule] = found is not None
             if found is not None and _is_better(found.sent, self.best.sent):
                 self.best = found
+            self._report(f"shrinking a failure: {len(self.best.sent)} events left at attempt {len(self._known) - 1:,}")
         return self._known.get(schedule, False)
 
     def fails_better(self, schedule: bytes) -> bool:

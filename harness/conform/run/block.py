@@ -50,7 +50,8 @@ class Trial:
 class Block:
     """Schedules for one adapter process. The block ends after `max_failures` schedules with an unexpected failure.
 
-    `patience` is the time limit for a reply in seconds.
+    `patience` is the time limit for a reply in seconds. The run has `total` schedules and cases under the protocol, and
+    `before` of them are in earlier blocks.
     """
 
     command: tuple[str, ...]
@@ -60,6 +61,8 @@ class Block:
     trials: tuple[Trial, ...]
     max_failures: int | None = None
     is_client: bool = False
+    before: int = 0
+    total: int = 0
 
     def result(self) -> "BlockResult":
         """Return an empty result, which `run_block` fills."""
@@ -101,8 +104,9 @@ class Block:
         return "" if unsent is None else f"{self.protocol.name} does not enable {event_text(unsent)}"
 
     def progress(self, result: "BlockResult") -> str:
-        """Return a line about the progress of the block."""
-        return f"{result.cases + result.schedules:,} of {len(self.trials):,} schedules of this process"
+        """Return a line about the progress of the run."""
+        done = self.before + result.cases + result.schedules + len(result.unable)
+        return f"{done:,} of {self.total or len(self.trials):,} schedules and cases"
 
 
 Signature = tuple[DiscrepancyKind, str, bool]
@@ -163,8 +167,9 @@ class BlockResult:
         return True
 
     def add(self, trial: Trial, protocol: Protocol, driven: Driven) -> None:
-        """Add the record of a schedule that was run."""
-        failed = [FailedTrial(trial, sighting) for sighting in driven.sightings]
+        """Add the record of a schedule that was run. Of failures with an equal signature, only the first one counts."""
+        sightings = (FailedTrial(trial, sighting) for sighting in reversed(driven.sightings))
+        failed = [*{one.signature(protocol): one for one in sightings}.values()][::-1]
         self.schedules += trial.case is None
         self.cases += trial.case is not None
         self.shown.add(driven.shown)

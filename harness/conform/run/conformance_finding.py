@@ -8,7 +8,7 @@ from epochfuzz.harness.conform.oracle.known import reason
 from epochfuzz.harness.conform.protocol.discrepancy import JUDGED, Discrepancy, DiscrepancyKind, SubjectUnable
 from epochfuzz.harness.conform.protocol.process import CommandError
 from epochfuzz.harness.conform.protocol.subject import Answering
-from epochfuzz.harness.conform.run.attempts import MOST_SECONDS, shrink
+from epochfuzz.harness.conform.run.attempts import MOST_SECONDS, Report, shrink
 from epochfuzz.harness.conform.run.block import FailedTrial, Trial
 from epochfuzz.harness.conform.run.drive import Answers, ConformanceFailure, Setting, drive
 from epochfuzz.harness.conform.run.plan import Plan
@@ -56,13 +56,17 @@ class ConformanceFinding:
 
 
 def conformance_finding(
-    plan: Plan, protocol: Protocol, failed: FailedTrial, seconds: float = MOST_SECONDS
+    plan: Plan,
+    protocol: Protocol,
+    failed: FailedTrial,
+    seconds: float = MOST_SECONDS,
+    report: Report = lambda doing: None,
 ) -> ConformanceFinding:
     """Repeat a failure on a fresh process, shrink it within `seconds`, and return the finding.
 
     If the failure does not repeat, the finding has the kind UNSTABLE. A known failure of a client is not shrunk. At the
     end of a schedule, the client learns the leader, so a shorter schedule can fail on the client although it breaks
-    nothing in the model. The known failure would then look new.
+    nothing in the model. The known failure would then look new. `report` is called with the progress of shrinking.
     """
     is_tour = failed.trial.tour is not None
     setting = Setting(protocol, failed.trial.settings, plan.judged_by, every_refusal=is_tour, is_client=plan.is_client)
@@ -73,7 +77,8 @@ def conformance_finding(
     if sighting.fault.kind is not DiscrepancyKind.UNSTABLE and sighting.sent and not is_left_as_it_is:
         began = time.monotonic()
         plainer, unshrunk = _in_plain_configuration(plan, setting, sighting)
-        shrunk, answers_to_shrunk = _confirmed(plan, plainer, _shrunk(plan, plainer, unshrunk, expected, seconds))
+        shortest = _shrunk(plan, plainer, unshrunk, expected, seconds, report)
+        shrunk, answers_to_shrunk = _confirmed(plan, plainer, shortest)
         is_shrunk = time.monotonic() - began < seconds
         if shrunk.fault.kind is not DiscrepancyKind.UNSTABLE:
             setting, sighting, answers = plainer, shrunk, answers_to_shrunk
@@ -131,7 +136,7 @@ def _unstable(sighting: ConformanceFailure, second: str) -> ConformanceFailure:
 
 
 def _shrunk(
-    plan: Plan, setting: Setting, sighting: ConformanceFailure, flaw: str | None, seconds: float
+    plan: Plan, setting: Setting, sighting: ConformanceFailure, flaw: str | None, seconds: float, report: Report
 ) -> ConformanceFailure:
     """Return the shortest failure found with the signature of `sighting`.
 
@@ -154,7 +159,7 @@ def _shrunk(
             # An earlier schedule may have caused the death, even at the reset. The retry uses a fresh process.
             return _alike(_sightings(subject, schedule, setting, healing), sighting)
 
-        return shrink(sighting, attempt, setting.alphabet(), setting.enabled, seconds)
+        return shrink(sighting, attempt, setting.alphabet(), setting.enabled, seconds, report)
 
 
 def _sightings(subject: Answering, schedule: bytes, setting: Setting, healing: bool = True) -> list[ConformanceFailure]:

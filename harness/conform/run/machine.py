@@ -28,7 +28,9 @@ from epochfuzz.harness.conform.protocol.subject import Answering, CheckedSubject
 from epochfuzz.harness.conform.run.block import Trial
 from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
 from epochfuzz.harness.conform.run.drive import Answers, ConformanceFailure, Setting
-from epochfuzz.harness.conform.run.selection import Selection, schedule
+from epochfuzz.harness.conform.run.plan import Plan
+from epochfuzz.harness.conform.run.selection import CLIENTS_FOR, Selection, schedule
+from epochfuzz.harness.serve.settings import settings_for_clients
 from epochfuzz.harness.trace.causes import reason
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
@@ -69,6 +71,7 @@ def conformance_test(
     judge: str = "lock-step",
     selection: str = "random",
     known: str | Path | Sequence[Known] = (),
+    client: bool = False,
     **config: Any,
 ) -> type[TestCase]:
     """Return a test case that runs schedules on the adapter that `factory` makes.
@@ -77,7 +80,8 @@ def conformance_test(
     Defaults come from the table `tool.epochfuzz` in pyproject.toml. Without this table, the protocol is `kip-320`.
     `judge` is `lock-step`, or `promises` to check only the guarantees to clients. `selection` is `random`, `coverage`
     for schedules that reach new coverage points, or `bugs` for schedules that fail on a system with a known bug.
-    `known` is a file of known differences, as for `epochfuzz conform --known`.
+    `known` is a file of known differences, as for `epochfuzz conform --known`. With `client`, the factory returns the
+    CommandSubject of a Kafka client, and the test runs the schedules of `epochfuzz conform --client`.
 
     Raises ProtocolError, ConfigurationError, KnownError, ValueError and OSError.
 
@@ -87,6 +91,8 @@ def conformance_test(
     chosen = next(iter(here.protocols), GENERATIONS["kip-320"]) if protocol is None else parse_protocol(protocol)
     setting = Setting(chosen, Configuration(**{**here.config, **config}), JudgedBy(judge))
     differences = load_known(Path(known)) if isinstance(known, str | Path) else tuple(known)
+    if client:
+        return _client_test(factory, setting, differences)
     subject = _Subject(factory)
     key = f"{subject.name} {chosen.name} {setting.settings.text()} {judge} {selection} {differences}"
     members = {
@@ -110,6 +116,28 @@ def conformance_test(
             subject.close()
 
     return ConformanceTest
+
+
+def _client_test(factory: Factory, setting: Setting, known: tuple[Known, ...]) -> type[TestCase]:
+    """Return a test case that runs schedules on the client whose command `factory` returns. Raises ValueError."""
+    from epochfuzz.harness.conform.client.client_test import ClientTest
+
+    subject = factory()
+    if not isinstance(subject, CommandSubject):
+        raise ValueError("client=True needs a factory that returns a CommandSubject")
+    plan = Plan(
+        tuple(subject.command), [setting.protocol], settings_for_clients(setting.settings), 0, 0,
+        judged_by=JudgedBy.PROMISES, patience=subject.patience, max_failures=1, processes_for=CLIENTS_FOR, known=known,
+        selection=Selection.BUGS, is_client=True,
+    )  # fmt: skip
+    return type("ConformanceTest", (ClientTest,), {"plan": plan})
+
+
+def nonconformance(fault: Discrepancy, sent: bytes, more: str) -> NonConformance:
+    """Return the exception for a discrepancy after the events in `sent`. `more` is the end of its first line."""
+    lines = [f"{fault.kind}: {fault.sentence}{more}", f"after {', '.join(schedule_texts(sent)) or 'the reset'}"]
+    error: NonConformance = _CLASSES[fault.kind]("\n".join([*lines, *filter(None, [fault.output])]))
+    return error
 
 
 def _check_names(observation: wire.Observation) -> None:
@@ -267,11 +295,7 @@ class ConformanceMachine(RuleBasedStateMachine):
                 protocol, sighting, self._answers, trial, shrunk_from=len(self.sent), seen=1, known_flaw=None
             )
             since = is_from_reset(fault, self.sent, protocol, settings)
-            lines = [
-                f"{fault.kind}: {fault.sentence}" + (", perhaps there since the reset" if since else ""),
-                f"after {', '.join(schedule_texts(self.sent)) or 'the reset'}",
-            ]
-            raise _CLASSES[fault.kind]("\n".join([*lines, *filter(None, [fault.output])]))
+            raise nonconformance(fault, self.sent, ", perhaps there since the reset" if since else "")
 
     def _is_known(self, name: str) -> bool:
         return reason(self.sent, self.setting.protocol, self.setting.settings, name) is not None

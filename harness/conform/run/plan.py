@@ -45,18 +45,27 @@ class Plan:
     @property
     def blocks(self) -> int:
         """The number of blocks for each protocol."""
-        return bool(self.cases) + -(-self.schedules // self.processes_for)
+        return self._blocks_of_cases + -(-self.schedules // self.processes_for)
+
+    @property
+    def _blocks_of_cases(self) -> int:
+        """The number of blocks with cases, before the blocks with random schedules.
+
+        All cases are in one block. A client's cases take seconds, so they are divided like random schedules.
+        """
+        return -(-len(self.cases) // self.processes_for) if self.is_client else bool(self.cases)
 
     def trials(self, protocol: Protocol, number: int) -> Iterator[Trial]:
         """Yield the schedules of a block under a protocol.
 
-        If the plan has cases, block 0 holds all of them. The other blocks hold random schedules.
+        The first blocks hold the cases. The other blocks hold random schedules.
         """
-        number -= bool(self.cases)
-        if number < 0:
-            yield from map(self.case_trial, self.cases)
+        first, of_cases = number * self.processes_for, self._blocks_of_cases
+        if number < of_cases:
+            cases = self.cases[first : first + self.processes_for] if self.is_client else self.cases
+            yield from map(self.case_trial, cases)
         else:
-            first = number * self.processes_for
+            first -= of_cases * self.processes_for
             last = min(first + self.processes_for, self.schedules)
             yield from (self.trial(self._drawn(protocol, i), i) for i in range(first, last))
 
@@ -78,8 +87,13 @@ class Plan:
 
     def block_of(self, protocol: Protocol, number: int) -> Block:
         """Return block `number` under a protocol."""
-        trials = tuple(self.trials(protocol, number))
-        return Block(self.command, self.patience, protocol, self.judged_by, trials, self.max_failures, self.is_client)
+        before, of_cases = number * self.processes_for, self._blocks_of_cases
+        if number >= of_cases:
+            before += len(self.cases) - of_cases * self.processes_for
+        return Block(
+            self.command, self.patience, protocol, self.judged_by, tuple(self.trials(protocol, number)),
+            self.max_failures, self.is_client, before=before, total=len(self.cases) + self.schedules,
+        )  # fmt: skip
 
     def document(self) -> dict[str, Any]:
         """Return the plan as plain data for `from_document`. Descriptions of cases are left out."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # the command line needs this module before it imports anythi
     from epochfuzz.harness.engine.walk.choose import Chooser
     from epochfuzz.harness.engine.walk.generate import Deck
 
+CLIENTS_FOR = 10  # schedules per client process: they take seconds, and a run saves its progress after each process
 # The default bounds of an exhaustive run.
 SMALL = {"replicas": 2, "records": 1, "epochs": 2}
 

@@ -77,7 +77,7 @@ class Processes:
         most = MOST_SECONDS if seconds is None else max(MOST_SECONDS, seconds / 2)
         for number, one in enumerate(failed, start=1):
             share = deadline.remaining / (2 if number < len(failed) else 1)
-            yield conformance_finding(plan, protocol, one, min(share, most))
+            yield conformance_finding(plan, protocol, one, min(share, most), self._report)
 
     def progress(self, conformance: Conformance) -> str:
         """Return a line about the progress of the run."""
