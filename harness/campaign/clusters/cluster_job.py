@@ -59,7 +59,6 @@ class Clusters(Job[ClusterOutcome]):
     NAME = "cluster"
     PARAMETERS = SCHEMA
     BLOCKS = plays.BLOCKS
-    TWICE = False
     LONGEST_WAVE = TASK = 120.0  # seconds; a task is long, because its cluster takes about ten seconds to start
 
     playground: "Playground"  # set while a task runs
@@ -74,6 +73,11 @@ class Clusters(Job[ClusterOutcome]):
     def heading(self) -> str:
         """A line for the user: the release, the seed and the configuration."""
         return f"Kafka {self.parameters.release} · {super().heading}"
+
+    @property
+    def is_repeatable(self) -> bool:
+        """False, because the results depend on Kafka's timing."""
+        return False
 
     @property
     def seed(self) -> int:

@@ -54,6 +54,11 @@ class Trials(Job[Conformance]):
         self.version = version or epochfuzz_version()
 
     @property
+    def is_repeatable(self) -> bool:
+        """Whether the system under test is no client. The time of a client's reports differs from run to run."""
+        return not self.plan.is_client
+
+    @property
     def seed(self) -> int:
         """The seed of the schedules."""
         return self.plan.seed

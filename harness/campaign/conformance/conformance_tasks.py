@@ -21,8 +21,9 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:
     """Confirm and shrink the failures with the given numbers. Yields a row of rows.NONCONFORMITIES for each.
 
-    `argument` has three keys: `work` is the text of the job, `protocol` is the name of a protocol, and `failed` lists
-    the failures, each with the number of schedules that showed it. `numbers` are indices of this list.
+    `argument` has four keys: `work` is the text of the job, `protocol` is the name of a protocol, and `failed` lists
+    the failures, each with the number of schedules that showed it. `numbers` are indices of this list. `seconds` limits
+    the shrinking of a failure.
     """
     asked = work(argument["work"])
     assert isinstance(asked, Trials)
@@ -30,7 +31,7 @@ def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:
     for number in each(numbers):
         row, seen = argument["failed"][number]
         one = replace(block_rows.failed(row, asked.plan), seen=seen)
-        found = rows.nonconformity_row(conformance_finding(asked.plan, protocol, one))
+        found = rows.nonconformity_row(conformance_finding(asked.plan, protocol, one, argument["seconds"]))
         yield pa.RecordBatch.from_pylist([found], schema=rows.NONCONFORMITIES)
 
 

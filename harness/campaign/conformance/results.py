@@ -37,7 +37,8 @@ class CampaignRunner:
         self._work = work
         self._finished = campaign.finished()
         self._twice = _twice(campaign, work)
-        self.seconds = campaign.seconds(0 if self._finished is None else _schedules(self._finished))
+        self._schedules = 0 if self._finished is None else _schedules(self._finished)
+        self.seconds = campaign.seconds(self._schedules)
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
         """Yield the results of the plan's blocks under a protocol, ordered by block number.
@@ -87,6 +88,7 @@ class CampaignRunner:
             "work": self._work.text,
             "protocol": protocol.name,
             "failed": [(block_rows.failed_row(one), one.seen) for one in failed],
+            "seconds": max(MOST_SECONDS, FOR_SLOW * self.seconds / max(1, self._schedules)),
         }
         numbers = spark.range(0, len(failed), 1, len(failed))
         shrunk = Workers(spark).map(numbers, _SHRINK, argument, rows.NONCONFORMITIES)

@@ -56,7 +56,6 @@ class Job(ABC, Generic[Outcome]):
     NAME: ClassVar[str]  # the value of `engine` in the table of parameters
     PARAMETERS: ClassVar[pa.Schema]  # schema of the table of parameters, which has one row
     BLOCKS: ClassVar[pa.Schema]  # schema of the table of blocks, without the columns that store/blocks.py adds
-    TWICE: ClassVar[bool] = True  # whether a sample of the blocks runs twice, to compare the results
     LONGEST_WAVE: ClassVar[float] = pace.LONGEST
     TASK: ClassVar[float] = pace.TASK
 
@@ -73,6 +72,11 @@ class Job(ABC, Generic[Outcome]):
     def heading(self) -> str:
         """A line for the user about the job: the seed and the configuration."""
         return f"seed {self.seed} · {self.settings.text()}"
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether two runs of a block have equal results. If so, a sample of the blocks runs twice as a check."""
+        return True
 
     @property
     @abstractmethod

@@ -158,7 +158,7 @@ class Waves:
 
     def _wave_of_missing(self, pool: ThreadPoolExecutor, missing: DataFrame, pace: Pace) -> _Wave:
         size = missing.count()
-        again = missing.where((F.col("id") % SAMPLED == 0) & F.lit(self._work.TWICE)).selectExpr(_AGAIN)
+        again = missing.where((F.col("id") % SAMPLED == 0) & F.lit(self._work.is_repeatable)).selectExpr(_AGAIN)
         return self._wave(pool, missing.repartition(pace.tasks(size)).union(again), size)
 
     def _fill(self, line: deque[_Wave], pool: ThreadPoolExecutor, pace: Pace, stage: BlockRange) -> bool:
@@ -177,7 +177,7 @@ class Waves:
         a wave.
         """
         sampled = range(-(-start // SAMPLED) * SAMPLED, end, SAMPLED)
-        if not sampled or not self._work.TWICE:
+        if not sampled or not self._work.is_repeatable:
             return self._spark.range(0)
         return self._spark.range(sampled.start, sampled.stop, SAMPLED, 1).selectExpr(_AGAIN)
 
