@@ -6,6 +6,7 @@ import kafka.api.ApiVersion;
 import kafka.log.CleanerConfig;
 import kafka.log.LogConfig;
 import kafka.log.LogManager;
+import kafka.log.ProducerStateManager;
 import kafka.log.UnifiedLog;
 import kafka.server.BrokerTopicStats;
 import kafka.server.LogDirFailureChannel;
@@ -30,6 +31,10 @@ final class Logs {
     /** The log end offset; 0 before there is a log. */
     long end() {
         return log() == null ? 0 : log().logEndOffset();
+    }
+
+    ProducerStateManager producers() {
+        return log().producerStateManager();
     }
 
     long highWatermark() {

@@ -23,6 +23,10 @@ record Release(String version, int clockMs) {
         return true;
     }
 
+    boolean sendsAgain() {
+        return false;
+    }
+
     Broker start(Host host) {
         if (host.settings().lagTime()) {
             throw new Unsupported("lag_time is Kafka's here: run Fluss without it");

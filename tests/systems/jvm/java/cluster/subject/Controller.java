@@ -92,6 +92,11 @@ final class Controller {
         clean.add(replica);
     }
 
+    /** A replica has lost its log directory, and with it what it wrote down. */
+    void forgetCleanShutdown(int replica) {
+        clean.remove(replica);
+    }
+
     /** A replica whose session was over is heard from again, and never noticed. */
     boolean unfence(int replica) {
         if (!isUp.test(replica) || !fenced.remove(replica)) {
