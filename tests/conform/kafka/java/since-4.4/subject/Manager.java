@@ -59,8 +59,8 @@ final class Manager extends ReplicaManager {
     }
 
     /**
-     * Appends a client's records, and completes what waits for that, as KafkaApis does. {@code answered} gets the answer
-     * at once, or when the purgatory has it. False: the records are refused.
+     * Appends a client's records, and completes what waits for that, as KafkaApis does. {@code answered} gets the answer,
+     * at once or from the purgatory, where no request times out. False: the records are refused.
      */
     boolean append(MemoryRecords records, int acks, Consumer<Errors> answered) {
         List<Errors> errors = new ArrayList<>();
