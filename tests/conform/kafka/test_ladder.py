@@ -165,7 +165,9 @@ def protocol_of(rung: Rung, difference: Difference) -> Protocol:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "difference", DIFFERENCES, ids=lambda each: f"{each.known.field}-{len(each.schedule)}-{each.releases[0]}"
+    "difference",
+    DIFFERENCES,
+    ids=lambda each: f"{each.known.field}-{len(each.schedule)}-{each.schedule[-1]}-{each.releases[0]}",
 )
 def test_each_known_difference_occurs_on_its_releases(difference: Difference, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[3])
