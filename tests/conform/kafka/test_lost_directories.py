@@ -1,4 +1,4 @@
-"""A broker of Kafka loses its log directory: its next process starts with an empty one, and no one tells the controller."""
+"""A broker of Kafka loses its log directory. Its next process starts without records, and the ISR does not change."""
 
 import sys
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ def kafka(request: pytest.FixtureRequest) -> Iterator[tuple[str, CommandSubject]
 
 
 def seen(kafka: tuple[str, CommandSubject], schedule: str, refused: str = "") -> dict[str, Any]:
-    """Play a schedule on Kafka and on the model, and check that `refused` is not enabled then. Returns the observation."""
+    """Play a schedule on Kafka and the model, and check that `refused` is not enabled. Returns what Kafka shows."""
     release, subject = kafka
     events = schedule.split(", ")
     played = parse_schedule([*events, *([refused] if refused else [])])

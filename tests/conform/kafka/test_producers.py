@@ -37,7 +37,7 @@ def kafka(request: pytest.FixtureRequest) -> Iterator[tuple[str, CommandSubject]
 
 
 def seen(kafka: tuple[str, CommandSubject], schedule: str, refused: str = "") -> dict[str, Any]:
-    """Play a schedule on Kafka and on the model, and check that `refused` is not enabled then. Returns the observation."""
+    """Play a schedule on Kafka and the model, and check that `refused` is not enabled. Returns what Kafka shows."""
     release, subject = kafka
     played = parse_schedule([*schedule.split(", "), *([refused] if refused else [])])
     assert rerun(subject, Case("again", "", SETTINGS, played), parse_protocol(RELEASES[release])).differs is None
