@@ -77,6 +77,12 @@ def test_a_leader_that_would_accept_the_record_begins_no_epoch_and_appends_nothi
     assert records(seen(kafka, "produce A, elect B, notify B", refused="bump B"), "B") == []  # an unknown producer
 
 
+def test_a_question_about_a_duplicate_does_not_raise_the_high_watermark(kafka: tuple[str, CommandSubject]) -> None:
+    if kafka[0] != "2.8.1":
+        pytest.skip("the high watermark rises when B has left the ISR")
+    assert seen(kafka, "produce A, shrink B, alter A, altered A", refused="bump A")["replicas"]["A"]["hw"] == 0
+
+
 def test_a_producer_has_no_more_than_two_records_in_flight(kafka: tuple[str, CommandSubject]) -> None:
     observation = seen(kafka, "produce A, produce A", refused="produce A")
     assert sorted(observation["replicas"]["A"]["waiting"]) == ["m0", "m1"]
