@@ -1,7 +1,9 @@
 """The known, accepted differences between Kafka's code and the model: differences.yaml, and verdicts on cases."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -13,11 +15,15 @@ FILE = Path(__file__).parent / "differences.yaml"
 
 @dataclass(frozen=True)
 class Difference:
-    """A difference in lockstep: on these releases, a field differs from the model after the last event."""
+    """A difference in lockstep: on these releases, a field differs from the model after the last event.
+
+    `config` has the settings that the schedule needs.
+    """
 
     releases: tuple[str, ...]
     schedule: tuple[str, ...]
     known: Known
+    config: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,7 @@ class OtherVerdict:
 
 
 DIFFERENCES = tuple(
-    Difference(tuple(each["releases"]), tuple(each["schedule"]), of_document(each))
+    Difference(tuple(each["releases"]), tuple(each["schedule"]), of_document(each), each.get("config", {}))
     for each in yaml.safe_load(FILE.read_text())
 )
 

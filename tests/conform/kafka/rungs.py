@@ -50,7 +50,10 @@ class Rung:
 
 
 # The fixes in 2.8.1 that do not depend on inter.broker.protocol.version.
-_TODAY = "remote_leo=kept,registration=fenced,isr_expansion=epoch_start,truncate_when=each_epoch"
+_TODAY = (
+    "remote_leo=kept,registration=fenced,isr_expansion=epoch_start,truncate_when=each_epoch,"
+    "unknown_producer=any_sequence"
+)
 
 # Up to 3.6 a leader reads the broker epoch of a follower after it has looked at the follower, within one call of
 # Partition.maybeExpandIsr (KAFKA-15221). The adapter carries out that call in one event, so no fetch arrives within it.

@@ -165,16 +165,17 @@ def protocol_of(rung: Rung, difference: Difference) -> Protocol:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "difference", DIFFERENCES, ids=lambda each: f"{each.known.field}-{len(each.schedule)}-{each.releases[0]}"
+    "difference",
+    DIFFERENCES,
+    ids=lambda each: f"{each.known.field}-{len(each.schedule)}-{each.schedule[-1]}-{each.releases[0]}",
 )
 def test_each_known_difference_occurs_on_its_releases(difference: Difference, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[3])
     events = parse_schedule(difference.schedule)
     replicas = 1 + max(map(replica_of, events))
+    settings = replace(M1_LOSS.settings, replicas=replicas, epochs=14, records=15, **difference.config)
     for rung in (rung for rung in RUNGS if rung.name in difference.releases):
-        case = replace(
-            M1_LOSS, events=events, settings=replace(M1_LOSS.settings, replicas=replicas, epochs=14, records=15)
-        )
+        case = replace(M1_LOSS, events=events, settings=settings)
         with subject_of(rung) as subject:
             differs = rerun(subject, case, protocol_of(rung, difference)).differs
         assert differs is not None, rung.name

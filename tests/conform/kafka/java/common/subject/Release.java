@@ -47,6 +47,11 @@ record Release(String version, String interBrokerProtocol, int clockMs) {
         return false;
     }
 
+    /** Whether the adapter has a producer that sends records again, which needs the answers of Kafka's own purgatory. */
+    boolean sendsAgain() {
+        return isAtLeast("2.5");
+    }
+
     Rules rules(String protocol) {
         return KafkaRules.of(this, protocol);
     }

@@ -26,16 +26,19 @@ final class Batches {
 
     private Batches() { }
 
-    /**
-     * Returns a batch with one record. With {@code idempotent}, all records come from one producer, and the record's
-     * number is its sequence number.
-     */
-    static MemoryRecords of(Replica.Entry entry, byte magic, boolean idempotent) {
-        SimpleRecord record = new SimpleRecord(TIMESTAMP, null, entry.text().getBytes(StandardCharsets.UTF_8));
-        return idempotent
-                ? MemoryRecords.withIdempotentRecords(magic, 0, CompressionType.NONE, PRODUCER, (short) 0, entry.number(),
-                        RecordBatch.NO_PARTITION_LEADER_EPOCH, record)
-                : MemoryRecords.withRecords(magic, CompressionType.NONE, record);
+    static MemoryRecords of(Replica.Entry entry, byte magic) {
+        return MemoryRecords.withRecords(magic, CompressionType.NONE, record(entry));
+    }
+
+    /** Only since format 2 has a batch a producer id, an epoch and a sequence number (KIP-98). */
+    static MemoryRecords of(Replica.Entry entry, byte magic, Sent sent) {
+        return magic < RecordBatch.MAGIC_VALUE_V2 ? of(entry, magic)
+                : MemoryRecords.withIdempotentRecords(magic, 0, CompressionType.NONE, PRODUCER, (short) sent.producerEpoch(),
+                        sent.sequence(), RecordBatch.NO_PARTITION_LEADER_EPOCH, record(entry));
+    }
+
+    private static SimpleRecord record(Replica.Entry entry) {
+        return new SimpleRecord(TIMESTAMP, null, entry.text().getBytes(StandardCharsets.UTF_8));
     }
 
     /**

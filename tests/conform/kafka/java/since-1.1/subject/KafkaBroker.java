@@ -100,8 +100,8 @@ final class KafkaBroker implements Broker {
         }
         try {
             Replica.Entry entry = new Replica.Entry(record, partition.getLeaderEpoch());
-            partition.appendRecordsToLeader(
-                    Batches.of(entry, magic, settings.retries()), true, acksAll ? -1 : 1);
+            partition.appendRecordsToLeader(settings.retries() ? Batches.of(entry, magic, new Sent(record, 0, record))
+                    : Batches.of(entry, magic), true, acksAll ? -1 : 1);
             return true;
         } catch (NotEnoughReplicasException | NotLeaderForPartitionException | OutOfOrderSequenceException refused) {
             return false;

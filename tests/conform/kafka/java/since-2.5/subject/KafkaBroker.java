@@ -90,13 +90,25 @@ final class KafkaBroker implements Broker {
     }
 
     @Override public boolean append(int record, boolean acksAll) {
-        Partition partition = partition();
-        if (partition == null) {
-            return false;
-        }
-        MemoryRecords records = Batches.of(
-                new Replica.Entry(record, partition.getLeaderEpoch()), magic, settings.retries());
-        return manager.append(records, acksAll ? -1 : 1);
+        return partition() != null
+                && manager.append(Batches.of(entry(record), magic), acksAll ? -1 : 1, error -> { });
+    }
+
+    @Override public boolean append(Sent sent, Consumer<Reply> answered) {
+        return partition() != null
+                && manager.append(records(sent), -1, error -> answered.accept(Replies.of(error)));
+    }
+
+    @Override public boolean rejects(Sent sent) {
+        return partition() != null && Sequences.reject(log().producerStateManager(), records(sent));
+    }
+
+    private MemoryRecords records(Sent sent) {
+        return Batches.of(entry(sent.record()), magic, sent);
+    }
+
+    private Replica.Entry entry(int record) {
+        return new Replica.Entry(record, partition().getLeaderEpoch());
     }
 
     @Override public Fetcher fetcher(int leader) {

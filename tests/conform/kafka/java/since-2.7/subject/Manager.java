@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import kafka.cluster.BrokerEndPoint;
 import kafka.log.AppendOrigin;
 import kafka.log.LogManager;
@@ -38,7 +39,7 @@ final class Manager extends ReplicaManager {
             MetadataCache metadataCache, FakeTimer timer, Host host) {
         super(config, metrics, time, new ZooKeeper(host.id(), host.gate(), time), scheduler, logManager, new AtomicBoolean(false),
                 quotas(metrics, time), new BrokerTopicStats(), metadataCache, new LogDirFailureChannel(1),
-                purgatory("Produce", config, timer), purgatory("Fetch", config, timer),
+                purgatory("Produce", config, new FakeTimer()), purgatory("Fetch", config, timer),
                 purgatory("DeleteRecords", config, timer), purgatory("ElectLeader", config, timer),
                 Option.empty(), new IsrChanges(host.id(), host.gate()));
     }
@@ -49,17 +50,18 @@ final class Manager extends ReplicaManager {
     }
 
     /**
-     * Appends a producer's records, and completes the operations that wait for them, as KafkaApis does. Returns false
-     * if the broker rejects the records.
+     * Appends a client's records, and completes what waits for that, as KafkaApis does. {@code answered} gets the answer,
+     * at once or from the purgatory, where no request times out. False: the records are refused.
      */
-    boolean append(MemoryRecords records, int acks) {
-        List<PartitionResponse> answers = new ArrayList<>();
+    boolean append(MemoryRecords records, int acks, Consumer<Errors> answered) {
+        List<Errors> errors = new ArrayList<>();
+        Consumer<Errors> told = answered.andThen(errors::add);
         appendRecords(0, (short) acks, false, AppendOrigin.Client$.MODULE$, Scala.map(Map.of(Partitions.THE_ONE, records)),
                 Scala.<scala.collection.Map<TopicPartition, PartitionResponse>>consumer(
-                        answered -> answers.addAll(Scala.map(answered).values())),
+                        answers -> Scala.map(answers).values().forEach(answer -> told.accept(answer.error))),
                 appendRecords$default$7(), appendRecords$default$8());
         tryCompleteActions();
-        return answers.stream().allMatch(answer -> answer.error == Errors.NONE);
+        return errors.stream().allMatch(error -> error == Errors.NONE);
     }
 
     @Override public ReplicaFetcherManager createReplicaFetcherManager(

@@ -19,7 +19,6 @@ import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.network.ListenerName;
 import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.record.MemoryRecords;
-import org.apache.kafka.common.record.RecordBatch;
 import org.apache.kafka.common.requests.LeaderAndIsrRequest;
 import org.apache.kafka.common.requests.UpdateMetadataRequest;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
@@ -81,15 +80,25 @@ final class KafkaBroker implements Broker {
     }
 
     @Override public boolean append(int record, boolean acksAll) {
-        Partition partition = partition();
-        if (partition == null) {
-            return false;
-        }
-        // older formats have no sequence numbers (KIP-98)
-        boolean idempotent = settings.retries() && magic >= RecordBatch.MAGIC_VALUE_V2;
-        MemoryRecords records = Batches.of(
-                new Replica.Entry(record, partition.getLeaderEpoch()), magic, idempotent);
-        return manager.append(records, acksAll ? -1 : 1);
+        return partition() != null
+                && manager.append(Batches.of(entry(record), magic), acksAll ? -1 : 1, error -> { });
+    }
+
+    @Override public boolean append(Sent sent, Consumer<Reply> answered) {
+        return partition() != null
+                && manager.append(records(sent), -1, error -> answered.accept(Replies.of(error)));
+    }
+
+    @Override public boolean rejects(Sent sent) {
+        return partition() != null && Sequences.reject(logs.producers(), records(sent));
+    }
+
+    private MemoryRecords records(Sent sent) {
+        return Batches.of(entry(sent.record()), magic, sent);
+    }
+
+    private Replica.Entry entry(int record) {
+        return new Replica.Entry(record, partition().getLeaderEpoch());
     }
 
     @Override public Fetcher fetcher(int leader) {

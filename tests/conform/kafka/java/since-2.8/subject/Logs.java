@@ -6,6 +6,7 @@ import kafka.log.CleanerConfig;
 import kafka.log.Log;
 import kafka.log.LogConfig;
 import kafka.log.LogManager;
+import kafka.log.ProducerStateManager;
 import kafka.server.BrokerTopicStats;
 import kafka.server.LogDirFailureChannel;
 import kafka.server.epoch.EpochEntry;
@@ -29,6 +30,10 @@ final class Logs {
     /** Returns the log end offset; 0 if there is no log yet. */
     long end() {
         return log() == null ? 0 : log().logEndOffset();
+    }
+
+    ProducerStateManager producers() {
+        return log().producerStateManager();
     }
 
     long highWatermark() {

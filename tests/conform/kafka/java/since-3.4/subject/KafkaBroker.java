@@ -27,7 +27,6 @@ final class KafkaBroker implements Broker {
     static final boolean IS_RAFT = true;
 
     private final int id;
-    private final Settings settings;
     private final FakeTime time;
     private final FakeScheduler scheduler = new FakeScheduler();
     private final Disk disk;
@@ -40,7 +39,6 @@ final class KafkaBroker implements Broker {
 
     KafkaBroker(Host host) {
         id = host.id();
-        settings = host.settings();
         time = host.time();
         disk = host.disk();
         KafkaConfig config = Configurations.of(host);
@@ -81,13 +79,25 @@ final class KafkaBroker implements Broker {
     }
 
     @Override public boolean append(int record, boolean acksAll) {
-        Partition partition = partition();
-        if (partition == null) {
-            return false;
-        }
-        MemoryRecords records = Batches.of(
-                new Replica.Entry(record, partition.getLeaderEpoch()), magic, settings.retries());
-        return manager.append(records, acksAll ? -1 : 1);
+        return partition() != null
+                && manager.append(Batches.of(entry(record), magic), acksAll ? -1 : 1, error -> { });
+    }
+
+    @Override public boolean append(Sent sent, Consumer<Reply> answered) {
+        return partition() != null
+                && manager.append(records(sent), -1, error -> answered.accept(Replies.of(error)));
+    }
+
+    @Override public boolean rejects(Sent sent) {
+        return partition() != null && Sequences.reject(log().producerStateManager(), records(sent));
+    }
+
+    private MemoryRecords records(Sent sent) {
+        return Batches.of(entry(sent.record()), magic, sent);
+    }
+
+    private Replica.Entry entry(int record) {
+        return new Replica.Entry(record, partition().getLeaderEpoch());
     }
 
     @Override public Fetcher fetcher(int leader) {

@@ -8,7 +8,8 @@ import org.apache.kafka.common.requests.FetchRequest;
 
 /** A process of a broker, with its replica, its position in the metadata log, and the ISR changes that it proposes. */
 final class BrokerProcess {
-    private static final Settings SETTINGS = new Settings(2, "all", 1, false, false, 8, false, false, false, false);
+    private static final Settings SETTINGS = new Settings(
+            2, "all", 1, false, false, 8, false, false, false, false, false, false);
 
     private final int id;
     private final Disk disk;

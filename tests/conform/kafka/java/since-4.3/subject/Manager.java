@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.apache.kafka.common.TopicIdPartition;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.record.internal.MemoryRecords;
@@ -45,7 +46,7 @@ final class Manager extends ReplicaManager {
             Function0<Object> brokerEpoch) {
         super(config, metrics, time, scheduler, logManager, Option.empty(), quotas(metrics, time), metadataCache,
                 new LogDirFailureChannel(1), isrChanges, new BrokerTopicStats(false),
-                purgatory("Produce", config, timer), purgatory("Fetch", config, timer),
+                purgatory("Produce", config, new FakeTimer()), purgatory("Fetch", config, timer),
                 purgatory("DeleteRecords", config, timer), purgatory("RemoteFetch", config, timer),
                 purgatory("RemoteListOffsets", config, timer), purgatory("ShareFetch", config, timer), brokerEpoch,
                 Option.empty(), DirectoryEventHandler.NOOP, new AtOnce());
@@ -58,18 +59,20 @@ final class Manager extends ReplicaManager {
     }
 
     /**
-     * Appends a producer's records, and completes the operations that wait for them, as KafkaApis does. Returns false
-     * if the broker rejects the records.
+     * Appends a client's records, and completes what waits for that, as KafkaApis does. {@code answered} gets the answer,
+     * at once or from the purgatory, where no request times out. False: the records are refused.
      */
-    boolean append(MemoryRecords records, int acks) {
-        List<PartitionResponse> answers = new ArrayList<>();
+    boolean append(MemoryRecords records, int acks, Consumer<Errors> answered) {
+        List<Errors> errors = new ArrayList<>();
+        Consumer<Errors> told = answered.andThen(errors::add);
         appendRecords(0, (short) acks, false, AppendOrigin.CLIENT,
                 Scala.map(Map.of(new TopicIdPartition(Quorum.TOPIC_ID, Partitions.THE_ONE), records)),
-                Scala.<Map<TopicIdPartition, PartitionResponse>>consumer(answered -> answers.addAll(answered.values())),
+                Scala.<Map<TopicIdPartition, PartitionResponse>>consumer(
+                        answers -> answers.values().forEach(answer -> told.accept(answer.error))),
                 appendRecords$default$7(), appendRecords$default$8(), appendRecords$default$9(),
                 appendRecords$default$10());
         tryCompleteActions();
-        return answers.stream().allMatch(answer -> answer.error == Errors.NONE);
+        return errors.stream().allMatch(error -> error == Errors.NONE);
     }
 
     @Override public ReplicaFetcherManager createReplicaFetcherManager(

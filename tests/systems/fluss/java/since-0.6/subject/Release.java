@@ -23,6 +23,10 @@ record Release(String version, int clockMs) {
         return true;
     }
 
+    boolean sendsAgain() {
+        return false;
+    }
+
     Broker start(Host host) {
         if (host.settings().lagTime()) {
             throw new Unsupported("the adapter for Fluss does not support lag_time; reset without lag_time");

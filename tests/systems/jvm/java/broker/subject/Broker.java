@@ -23,9 +23,19 @@ interface Broker {
     boolean append(int record, boolean acksAll);
 
     /**
-     * Returns the records that the broker has acknowledged to their producers. It is empty in releases whose
-     * acknowledgements the adapter cannot observe (Release.answersProducers).
+     * A record of an idempotent producer with acks=all arrives. {@code answered} gets the answer: at once if the broker
+     * refuses the record, else when all of the ISR have it, or when the broker waits for that no more. False: refused.
      */
+    default boolean append(Sent sent, Consumer<Reply> answered) {
+        throw new UnsupportedOperationException();
+    }
+
+    /** Whether its log would reject a record as out of sequence. The log stays as it is. */
+    default boolean rejects(Sent sent) {
+        throw new UnsupportedOperationException();
+    }
+
+    /** The records whose producers it has told that they are stored, where it is known (Release.answersProducers). */
     default Set<Integer> acknowledged() {
         return Set.of();
     }

@@ -24,6 +24,9 @@ final class Cluster implements AutoCloseable {
     private static final List<String> LAG_TIME = List.of("lapse");
     private static final List<String> DELAYED_FETCH = List.of("expire_fetch");
     private static final List<String> RETENTION = List.of("trim");
+    private static final List<String> LOST_DIRECTORY = List.of("wipe");
+    private static final List<String> RETRIES = List.of("retry");
+    private static final List<String> PRODUCER_EPOCHS = List.of("bump");
     private static final List<String> HEARTBEATS = List.of("shutdown", "unfence");
     private static final List<String> REGISTRATION = List.of("register");
 
@@ -36,6 +39,7 @@ final class Cluster implements AutoCloseable {
     private Quorum quorum;
     private Controller controller;
     private IsrGate gate;
+    private Producer producer;  // null if no record is sent again, or the release's adapter has no such producer
     private long[] brokerEpochs;
     private final Set<Integer> acknowledged = new TreeSet<>();
     private int produced;
@@ -61,6 +65,7 @@ final class Cluster implements AutoCloseable {
         settings = chosen;
         rules = release.rules(protocol);
         time = new FakeTime();
+        producer = settings.retries() && settings.acksAll() && release.sendsAgain() ? new Producer() : null;
         produced = 0;
         acknowledged.clear();
         brokerEpochs = new long[settings.replicas()];
@@ -100,6 +105,9 @@ final class Cluster implements AutoCloseable {
         verbs.addAll(settings.lagTime() ? LAG_TIME : List.of());
         verbs.addAll(settings.delayedFetch() ? DELAYED_FETCH : List.of());
         verbs.addAll(settings.retention() && nodes.get(0).broker.logStart() >= 0 ? RETENTION : List.of());
+        verbs.addAll(settings.lostDirectory() ? LOST_DIRECTORY : List.of());
+        verbs.addAll(producer != null ? RETRIES : List.of());
+        verbs.addAll(producer != null && settings.producerEpochs() ? PRODUCER_EPOCHS : List.of());
         return verbs;
     }
 
@@ -123,11 +131,14 @@ final class Cluster implements AutoCloseable {
     private boolean carryOut(String verb, Node node) throws IOException {
         return switch (verb) {
             case "produce" -> produce(node);
+            case "retry" -> node.isUp() && producer.sendAgain(node.broker);
+            case "bump" -> node.isUp() && producer.beginEpoch(node.broker);
             case "fetch" -> fetch(node);
             case "receive" -> receive(node);
             case "drop" -> drop(node);
             case "crash" -> crash(node);
             case "power_loss" -> losePower(node);
+            case "wipe" -> wipe(node);
             case "restart" -> restart(node);
             case "notify" -> notify(node);
             case "catch_up" -> catchUp(node);
@@ -154,6 +165,9 @@ final class Cluster implements AutoCloseable {
     // Replication
 
     private boolean produce(Node node) {
+        if (producer != null) {
+            return node.isUp() && producer.sendNext(node.broker);
+        }
         boolean appended = node.isUp() && node.broker.append(produced, settings.acksAll());
         produced += appended ? 1 : 0;
         return appended;
@@ -297,10 +311,18 @@ final class Cluster implements AutoCloseable {
         return true;
     }
 
-    /**
-     * Makes a controlled shutdown: ends the broker's session, and writes all its data to disk. The adapter then kills
-     * the process, so the next start recovers the log as after a crash.
-     */
+    /** Its next process finds an empty log directory, and in it no mark of a clean shutdown. No broker tells the controller. */
+    private boolean wipe(Node node) throws IOException {
+        if (!crash(node) && node.seen.leo() == 0) {
+            return false;
+        }
+        Scratch.delete(node.disk.directory());
+        node.disk = new Disk(Files.createDirectory(freshDirectory()));
+        controller.forgetCleanShutdown(node.id);
+        return true;
+    }
+
+    /** By then it leads nothing, is in no ISR, and has all on disk. Its log is recovered as after a crash all the same. */
     private boolean shutDown(Node node) {
         if (!node.isRegistered()) {
             return false;
@@ -639,8 +661,10 @@ final class Cluster implements AutoCloseable {
             current.put("last_known_leader", name(quorum.lastKnownLeader()));
         }
         Map<String, Object> observation = new LinkedHashMap<>(Map.of("replicas", replicas, "controller", current));
-        if (release.answersProducers()) {
-            observation.put("producers", Map.of("acked", acknowledged.stream().map(number -> "m" + number).toList()));
+        if (producer != null) {
+            observation.put("producers", Map.of("acked", records(producer.acknowledged())));
+        } else if (release.answersProducers()) {
+            observation.put("producers", Map.of("acked", records(acknowledged)));
         }
         return observation;
     }
@@ -659,6 +683,9 @@ final class Cluster implements AutoCloseable {
         }
         if (seen.epochs() != null) {
             shown.put("epochs", seen.epochs());
+        }
+        if (producer != null) {
+            shown.put("waiting", records(node.isUp() ? producer.waitingAt(node.broker) : Set.of()));
         }
         shown.put("leader", name(seen.leader()));
         shown.put("leader_epoch", seen.leaderEpoch() < 0 ? null : seen.leaderEpoch());
@@ -696,6 +723,10 @@ final class Cluster implements AutoCloseable {
             }
         }
         return known;
+    }
+
+    private static List<String> records(Collection<Integer> numbers) {
+        return numbers.stream().map(number -> "m" + number).toList();
     }
 
     private static List<String> names(Collection<Integer> ids) {

@@ -98,7 +98,12 @@ final class Controller {
         clean.add(replica);
     }
 
-    /** Unfences a replica whose session had ended. The replica itself does not notice either change. */
+    /** A replica has lost its log directory, and with it what it wrote down. */
+    void forgetCleanShutdown(int replica) {
+        clean.remove(replica);
+    }
+
+    /** A replica whose session was over is heard from again, and never noticed. */
     boolean unfence(int replica) {
         if (!isUp.test(replica) || !fenced.remove(replica)) {
             return false;

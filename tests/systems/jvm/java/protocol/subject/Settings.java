@@ -13,7 +13,9 @@ record Settings(
         boolean retries,
         boolean lagTime,
         boolean delayedFetch,
-        boolean retention) {
+        boolean retention,
+        boolean producerEpochs,
+        boolean lostDirectory) {
 
     static Settings of(JsonObject config) {
         return new Settings(
@@ -26,7 +28,9 @@ record Settings(
                 isOn(config, "retries"),
                 isOn(config, "lag_time"),
                 isOn(config, "delayed_fetch"),
-                isOn(config, "retention"));
+                isOn(config, "retention"),
+                isOn(config, "producer_epochs"),
+                isOn(config, "lost_directory"));
     }
 
     private static boolean isOn(JsonObject config, String setting) {
