@@ -47,7 +47,7 @@ record Release(String version, String interBrokerProtocol, int clockMs) {
         return false;
     }
 
-    /** Whether the adapter has a producer that sends records again, which needs the answers of Kafka's own purgatory. */
+    /** Returns whether the adapter has a producer that sends records again. It needs the responses of Kafka's purgatory. */
     boolean sendsAgain() {
         return isAtLeast("2.5");
     }

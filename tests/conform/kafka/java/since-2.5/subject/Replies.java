@@ -2,7 +2,7 @@ package subject;
 
 import org.apache.kafka.common.protocol.Errors;
 
-/** Kafka's answers to produce requests. */
+/** Converts Kafka's errors for produce requests into replies. */
 final class Replies {
     private Replies() { }
 

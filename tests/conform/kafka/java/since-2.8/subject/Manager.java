@@ -51,8 +51,9 @@ final class Manager extends ReplicaManager {
     }
 
     /**
-     * Appends a client's records, and completes what waits for that, as KafkaApis does. {@code answered} gets the answer,
-     * at once or from the purgatory, where no request times out. False: the records are refused.
+     * Appends a producer's records, and completes the operations that wait for them, as KafkaApis does. {@code answered}
+     * receives the response, at once or from the purgatory, where no request times out. Returns false if the broker
+     * rejects the records.
      */
     boolean append(MemoryRecords records, int acks, Consumer<Errors> answered) {
         List<Errors> errors = new ArrayList<>();

@@ -8,11 +8,11 @@ import org.apache.kafka.storage.internals.log.AppendOrigin;
 import org.apache.kafka.storage.internals.log.ProducerStateEntry;
 import org.apache.kafka.storage.internals.log.ProducerStateManager;
 
-/** The sequence numbers of idempotent producers, as a log knows them. */
+/** Asks a log which sequence numbers it would reject. */
 final class Sequences {
     private Sequences() { }
 
-    /** Whether the log would reject a batch as out of sequence (UnifiedLog.analyzeAndValidateProducerState). */
+    /** Returns whether the log would reject a batch as out of sequence (UnifiedLog.analyzeAndValidateProducerState). */
     static boolean reject(ProducerStateManager known, MemoryRecords records) {
         RecordBatch batch = records.batches().iterator().next();
         if (!batch.hasProducerId() || isDuplicate(known, batch)) {
@@ -26,7 +26,7 @@ final class Sequences {
         }
     }
 
-    /** Whether the log has the batch. Kafka answers a duplicate before it compares sequence numbers. */
+    /** Returns whether the log has the batch. Kafka answers a duplicate before it compares sequence numbers. */
     private static boolean isDuplicate(ProducerStateManager known, RecordBatch batch) {
         return known.lastEntry(batch.producerId()).map(entry -> (Optional<?>) Reflect.call(
                 entry, ProducerStateEntry.class, "findDuplicateBatch", RecordBatch.class, batch))

@@ -30,7 +30,7 @@ final class Batches {
         return MemoryRecords.withRecords(magic, Compression.NONE, record(entry));
     }
 
-    /** Only since format 2 has a batch a producer id, an epoch and a sequence number (KIP-98). */
+    /** Returns a batch with a producer id, producer epoch and sequence number, which format 2 introduced (KIP-98). */
     static MemoryRecords of(Replica.Entry entry, byte magic, Sent sent) {
         return magic < RecordBatch.MAGIC_VALUE_V2 ? of(entry, magic)
                 : MemoryRecords.withIdempotentRecords(magic, 0, Compression.NONE, PRODUCER, (short) sent.producerEpoch(),

@@ -23,19 +23,23 @@ interface Broker {
     boolean append(int record, boolean acksAll);
 
     /**
-     * A record of an idempotent producer with acks=all arrives. {@code answered} gets the answer: at once if the broker
-     * refuses the record, else when all of the ISR have it, or when the broker waits for that no more. False: refused.
+     * Handles a record of an idempotent producer with acks=all. {@code answered} receives the response: at once if the
+     * broker rejects the record, and otherwise when the ISR has the record or when the broker stops waiting for the ISR.
+     * Returns false if the broker rejects the record.
      */
     default boolean append(Sent sent, Consumer<Reply> answered) {
         throw new UnsupportedOperationException();
     }
 
-    /** Whether its log would reject a record as out of sequence. The log stays as it is. */
+    /** Returns whether the broker's log would reject a record as out of sequence. Does not change the log. */
     default boolean rejects(Sent sent) {
         throw new UnsupportedOperationException();
     }
 
-    /** The records whose producers it has told that they are stored, where it is known (Release.answersProducers). */
+    /**
+     * Returns the records that the broker has acknowledged to their producers. It is empty in releases whose
+     * acknowledgements the adapter cannot observe (Release.answersProducers).
+     */
     default Set<Integer> acknowledged() {
         return Set.of();
     }

@@ -1,4 +1,4 @@
 package subject;
 
-/** A broker's answer to a produce request. After all but {@link #STORED} the producer may send the record again. */
+/** A broker's response to a produce request. Except after {@link #STORED}, the producer may send the record again. */
 enum Reply { STORED, OUT_OF_SEQUENCE, FAILED }

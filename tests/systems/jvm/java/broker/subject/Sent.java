@@ -1,4 +1,4 @@
 package subject;
 
-/** A record as an idempotent producer sends it: with the producer's epoch, and a sequence number in that epoch (KIP-98). */
+/** A record of an idempotent producer, with the producer's epoch and a sequence number in this epoch (KIP-98). */
 record Sent(int record, int producerEpoch, int sequence) { }

@@ -311,7 +311,7 @@ final class Cluster implements AutoCloseable {
         return true;
     }
 
-    /** Its next process finds an empty log directory, and in it no mark of a clean shutdown. No broker tells the controller. */
+    /** Kills the process, and empties its log directory, which also removes the mark of a clean shutdown. */
     private boolean wipe(Node node) throws IOException {
         if (!crash(node) && node.seen.leo() == 0) {
             return false;
@@ -322,7 +322,10 @@ final class Cluster implements AutoCloseable {
         return true;
     }
 
-    /** By then it leads nothing, is in no ISR, and has all on disk. Its log is recovered as after a crash all the same. */
+    /**
+     * Makes a controlled shutdown: ends the broker's session, and writes all its data to disk. The adapter then kills
+     * the process, so the next start recovers the log as after a crash.
+     */
     private boolean shutDown(Node node) {
         if (!node.isRegistered()) {
             return false;

@@ -98,12 +98,12 @@ final class Controller {
         clean.add(replica);
     }
 
-    /** A replica has lost its log directory, and with it what it wrote down. */
+    /** Forgets the replica's clean shutdown, because the replica has lost its log directory. */
     void forgetCleanShutdown(int replica) {
         clean.remove(replica);
     }
 
-    /** A replica whose session was over is heard from again, and never noticed. */
+    /** Unfences a replica whose session had ended. The replica itself does not notice either change. */
     boolean unfence(int replica) {
         if (!isUp.test(replica) || !fenced.remove(replica)) {
             return false;

@@ -9,11 +9,11 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * An idempotent producer with acks=all. It sends a record without an acknowledgement again, to any broker, because its
- * metadata may be old. The brokers decide what becomes of a record.
+ * An idempotent producer with acks=all. It sends an unacknowledged record again, to any broker, because its metadata may
+ * be outdated. Kafka's code in the brokers accepts or rejects the record.
  *
- * <p>The producer waits for the answers of two records at most (max.in.flight.requests.per.connection=2). It awaits only
- * the answer of the last request for a record.
+ * <p>At most two records wait for responses (max.in.flight.requests.per.connection=2). Only the response to the last
+ * request for a record counts.
  */
 final class Producer {
     private static final int MOST_IN_FLIGHT = 2;
@@ -24,7 +24,7 @@ final class Producer {
     private int epoch;
     private int first;  // the record with sequence number 0 in this epoch
 
-    /** Sends the next record. False: the producer waits for an earlier one, or the broker has refused the record. */
+    /** Sends the next record. Returns false if the producer waits for an earlier record, or the broker rejects it. */
     boolean sendNext(Broker broker) {
         int leaves = produced - MOST_IN_FLIGHT;
         boolean hasRoom = leaves < 0 || isAcknowledged(leaves);
@@ -33,7 +33,7 @@ final class Producer {
         return sent;
     }
 
-    /** Sends the oldest record without an acknowledgement again. */
+    /** Sends the oldest unacknowledged record again. */
     boolean sendAgain(Broker broker) {
         int record = oldestUnacknowledged();
         return record != NONE && send(broker, record);
@@ -41,8 +41,8 @@ final class Producer {
 
     /**
      * Begins a new producer epoch if the broker rejects the record after the last acknowledged one as out of sequence
-     * (KIP-360, TransactionManager.canRetry). Any other record is sent again in the same epoch. The model has one new
-     * epoch in a run.
+     * (KIP-360, TransactionManager.canRetry). The producer sends any other record again in the same epoch. As in the
+     * model, a run has at most one new epoch.
      */
     boolean beginEpoch(Broker broker) {
         int record = oldestUnacknowledged();
@@ -58,7 +58,7 @@ final class Producer {
         return records(request -> request.reply == Reply.STORED);
     }
 
-    /** The records whose last requests wait at a broker. */
+    /** Returns the records whose last requests wait at a broker. */
     Set<Integer> waitingAt(Broker broker) {
         return records(request -> request.broker == broker && request.reply == null);
     }
@@ -76,7 +76,7 @@ final class Producer {
         return accepted;
     }
 
-    /** A broker that accepted the record would append it, so its log is asked first. */
+    /** Asks the log first, because a broker that accepts the record also appends it. */
     private boolean isOutOfSequence(Broker broker, int record) {
         if (!broker.rejects(numbered(record))) {
             return false;
@@ -99,7 +99,7 @@ final class Producer {
         return last.containsKey(record) && last.get(record).reply == Reply.STORED;
     }
 
-    /** A request that a broker has, and the broker's answer if there is one. */
+    /** A request that a broker has received, and the broker's response, if there is one. */
     private static final class Request implements Consumer<Reply> {
         final Broker broker;
         Reply reply;
