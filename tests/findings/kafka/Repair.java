@@ -1,6 +1,9 @@
+import javassist.CannotCompileException;
 import javassist.ClassPool;
 import javassist.CtClass;
 import javassist.CtMethod;
+import javassist.expr.ExprEditor;
+import javassist.expr.MethodCall;
 
 /** Writes a repaired Kafka class into a directory. The arguments are the name of the repair and the directory. */
 public class Repair {
@@ -11,6 +14,8 @@ public class Repair {
             case "fetch-before-registration" -> requireBrokerEpoch(pool.get("kafka.cluster.Partition"));
             case "consumer-position" -> compareEpochs(
                     pool.get("org.apache.kafka.clients.consumer.internals.SubscriptionState"));
+            case "restarted-leader" -> keepEveryBatch(
+                    pool.get("org.apache.kafka.storage.internals.log.ProducerStateManager"));
             default -> throw new IllegalArgumentException("there is no repair " + arguments[0]);
         };
         repaired.writeFile(arguments[1]);
@@ -47,6 +52,48 @@ public class Repair {
                     $3 = $3.duplicate().setLeaderEpoch(-1).setEndOffset(-1L);
                 }""");
         return state;
+    }
+
+    /**
+     * A producer snapshot has an entry for each batch in memory, in the order of the sequence numbers. A broker without
+     * the repair keeps the last entry of a producer.
+     */
+    private static CtClass keepEveryBatch(CtClass manager) throws Exception {
+        method(manager, "writeSnapshot").instrument(new ExprEditor() {
+            @Override
+            public void edit(MethodCall call) throws CannotCompileException {
+                if (!call.getClassName().equals("java.util.List") || !call.getMethodName().equals("add")) {
+                    return;
+                }
+                call.replace("""
+                        {
+                            java.util.Iterator batches = entry.batchMetadata().iterator();
+                            while (batches.hasNext()) {
+                                org.apache.kafka.storage.internals.log.BatchMetadata batch =
+                                    (org.apache.kafka.storage.internals.log.BatchMetadata) batches.next();
+                                if (batches.hasNext()) {
+                                    $0.add(producerEntry.duplicate()
+                                        .setLastSequence(batch.lastSeq())
+                                        .setLastOffset(batch.lastOffset())
+                                        .setOffsetDelta(batch.offsetDelta())
+                                        .setTimestamp(batch.timestamp()));
+                                }
+                            }
+                            $_ = $proceed($$);
+                        }""");
+            }
+        });
+        method(manager, "loadProducerEntry").insertBefore("""
+                {
+                    org.apache.kafka.storage.internals.log.ProducerStateEntry known =
+                        (org.apache.kafka.storage.internals.log.ProducerStateEntry)
+                            producers.get(Long.valueOf($1.producerId()));
+                    if (known != null) {
+                        known.update($1);
+                        $1 = known;
+                    }
+                }""");
+        return manager;
     }
 
     private static CtMethod method(CtClass owner, String name) throws Exception {

@@ -26,6 +26,7 @@ REPAIRS = {
     "rejected-expansion": "RejectedIsrExpansionTest",
     "fetch-before-registration": "FetchBeforeRegistrationTest",
     "consumer-position": "ConsumerPositionTest",
+    "restarted-leader": "RestartedLeaderTest",
 }
 UNUSABLE = 2
 

@@ -5,11 +5,17 @@ import shutil
 
 import pytest
 
+from tests.findings.kafka import restarted_leader
 from tests.findings.kafka.__main__ import REPAIRS, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 RELEASE = "4.3.1"
+REJECTED = (
+    "the log has the batch at offset 0, so the batch is a duplicate ==> Unexpected exception thrown:"
+    " org.apache.kafka.common.errors.OutOfOrderSequenceException: Out of order sequence number for producer 1 at offset"
+    " 2 in partition test-0: 0 (incoming seq. number), 1 (current end sequence number)"
+)
 # The failures in Surefire's summary: the test's class and method, and the message.
 FAILURES = {
     (
@@ -37,6 +43,8 @@ FAILURES = {
         "the record at offset 0 is a different record, so the position must not stay at offset 1 ==>"
         " expected: <true> but was: <false>",
     ): 1,
+    ("RestartedLeaderTest.testDuplicateOfEarlierBatchAfterUncleanShutdown", REJECTED): 1,
+    ("RestartedLeaderTest.testDuplicateOfEarlierBatchAfterCleanShutdown", REJECTED): 1,
 }
 
 
@@ -61,3 +69,18 @@ def test_every_test_of_a_finding_fails_on_the_release_with_the_expected_message(
 def test_the_test_of_a_finding_passes_with_the_repair(repair: str) -> None:
     ended = run(RELEASE, repair=repair, quiet=True)
     assert ended.returncode == 0, ended.stdout
+
+
+@pytest.mark.parametrize("kill", [False, True])
+def test_a_producer_writes_two_records_twice_after_the_restart_of_a_broker(kill: bool) -> None:
+    printed = restarted_leader.run(RELEASE, kill=kill, repair=False)
+    assert "Error: OUT_OF_ORDER_SEQUENCE_NUMBER" in printed
+    assert printed.endswith(
+        "m0 acknowledged at offset 2\nm1 acknowledged at offset 3\n"
+        "offset 0: m0\noffset 1: m1\noffset 2: m0\noffset 3: m1\n"
+    )
+
+
+def test_a_broker_with_the_repair_recognizes_both_records_after_a_restart() -> None:
+    printed = restarted_leader.run(RELEASE, kill=False, repair=True)
+    assert printed == "m0 acknowledged at offset 0\nm1 acknowledged at offset 1\noffset 0: m0\noffset 1: m1\n"
