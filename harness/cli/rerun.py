@@ -16,7 +16,6 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 if TYPE_CHECKING:
     from epochfuzz.harness.conform.run.rerun import Rerun
     from epochfuzz.harness.documents import cases as documents
-    from epochfuzz.harness.trace.replay import Run
 
 Reruns = list[tuple[Case, str, "Rerun | str"]]  # a text is the reason why the adapter can't run the case
 
@@ -77,13 +76,8 @@ def _table(reruns: Reruns) -> Table:
     for case, protocol, told in reruns:
         if not isinstance(told, str):
             same = Text("yes") if told.agrees else Text("NO", "bold reverse")
-            table.add_row(case.id, protocol, verdict_text(told.model), verdict_text(told.subject), same)
+            table.add_row(case.id, protocol, told.model.broken_text, told.subject.broken_text, same)
     return table
-
-
-def verdict_text(run: "Run") -> str:
-    """Return a text that names the broken properties of a run, and the number of the event that broke the first."""
-    return f"{', '.join(run.broken)} (after event {run.at})" if run.broken else "nothing"
 
 
 def _link(case: Case, protocol: str, told: "Rerun") -> str | None:

@@ -126,6 +126,11 @@ class Run:
         lasting = [name for name in broken if not properties.BY_NAME[name].is_warning] or broken
         return min((self.first_broken[name] for name in lasting), default=None)
 
+    @property
+    def broken_text(self) -> str:
+        """The broken properties, and the number of the event that broke the first; `nothing` without a violation."""
+        return f"{', '.join(self.broken)} (after event {self.at})" if self.broken else "nothing"
+
     def shown_at(self, name: str) -> int:
         """Return the number of the step that the command `play` shows for a broken property.
 

@@ -85,9 +85,9 @@ class Driven:
         if isinstance(judge, LockStep):
             self.shown.met = judge.meeting.counts
 
-    def fail(self, fault: Discrepancy) -> None:
-        """Record a discrepancy that was found after the last event in `sent`."""
-        self.sightings.append(ConformanceFailure(fault, bytes(self.sent)))
+    def fail(self, *faults: Discrepancy) -> None:
+        """Record the discrepancies that were found after the last event in `sent`."""
+        self.sightings += [ConformanceFailure(fault, bytes(self.sent)) for fault in faults]
 
 
 @dataclass(frozen=True)
@@ -137,21 +137,18 @@ def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, heal
         verbs = subject.reset(wire.config_of(setting.settings), setting.protocol.name)
         _check_waiting(setting.settings, verbs)
         possible = set(setting.alphabet())
-        for fault in judge.begin(subject.observe()):
-            driven.fail(fault)
+        driven.fail(*judge.begin(subject.observe()))
         for event in schedule if judge.goes_on or not driven.sightings else ():
             if event not in possible or verb_of(event).text not in verbs or not judge.advance(event):
                 continue
             driven.sent.append(event)
             applied, observation = _send(subject, event, driven)
             faults = judge.judge(event, applied, observation)
-            for fault in faults:
-                driven.fail(fault)
+            driven.fail(*faults)
             if faults and not judge.goes_on:
                 break
         if healing and isinstance(judge, Promises) and driven.sent:
-            for fault in judge.not_converged(heal(subject, setting, verbs)):
-                driven.fail(fault)
+            driven.fail(*judge.not_converged(heal(subject, setting, verbs)))
         subject.finish()
     except SubjectFailed as failed:
         driven.fail(failed.fault)
