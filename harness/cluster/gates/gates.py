@@ -123,7 +123,7 @@ class Gates:
             if part["DivergingEpoch"]:
                 diverging = part["DivergingEpoch"]
                 return f"epoch {diverging['Epoch']} ends at offset {diverging['EndOffset']}"
-            count = sum(len(batch.values()) for batch in batches(part["Records"] or b""))
+            count = sum(len(batch.records()) for batch in batches(part["Records"] or b""))
             return f"{count} records, high watermark {part['HighWatermark']}"
         return "nothing new"
 
