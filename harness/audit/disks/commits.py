@@ -7,7 +7,7 @@ commits a lower position, and the earlier commit is the evidence of the loss.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from epochfuzz.harness.audit.disks.files import Unreadable, reason
+from epochfuzz.harness.audit.disks.files import Unreadable
 from epochfuzz.harness.audit.disks.found import LocatedReplica
 from epochfuzz.harness.audit.disks.records import batches, is_control, is_intact, records
 from epochfuzz.harness.audit.disks.segments import Damage, bounded
@@ -67,8 +67,6 @@ def commits_of(where: LocatedReplica, broker: int | None, topics: Iterable[tuple
                         found.add(each)
         except (Damage, Unreadable) as error:
             found.problems.append(f"{file}: {error}")
-        except OSError as error:
-            found.problems.append(f"{file}: cannot be read: {reason(error)}")
     return found
 
 
@@ -83,7 +81,7 @@ def still_stands(commit: Commit) -> bool:
         for batch, data in batches(commit.file):
             if batch.position == commit.byte:
                 return is_intact(batch, data)
-    except (Damage, Unreadable, OSError):
+    except (Damage, Unreadable):
         pass
     return False
 

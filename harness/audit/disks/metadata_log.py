@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from epochfuzz.harness.audit.disks.files import Unreadable, entries, reason
+from epochfuzz.harness.audit.disks.files import Unreadable, entries
 from epochfuzz.harness.audit.disks.found import LocatedReplica
 from epochfuzz.harness.audit.disks.records import batches, is_control, is_intact, records
 from epochfuzz.harness.audit.disks.segments import BatchHeader, Damage
@@ -100,8 +100,6 @@ def _batches(log: MetadataLog, file: str) -> Iterator[tuple[BatchHeader, bytes]]
         yield from batches(file)
     except (Damage, Unreadable) as error:
         forget(log, f"{file}: {error}")
-    except OSError as error:
-        forget(log, f"{file}: cannot be read: {reason(error)}")
 
 
 def forget(log: MetadataLog, problem: str) -> None:

@@ -21,7 +21,7 @@ _CODECS = {2: "snappy", 3: "lz4", 4: "zstd"}
 
 
 def batches(file: str) -> Iterator[tuple[BatchHeader, bytes]]:
-    """Yield the batches of a segment or snapshot with their bytes. Raises Damage, Unreadable and OSError."""
+    """Yield the batches of a segment or snapshot with their bytes. Raises Damage and Unreadable."""
     with opened(file) as descriptor:
         for batch in headers(descriptor, os.fstat(descriptor).st_size, 0):
             if batch.size > LARGEST_BATCH:

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from epochfuzz.harness.audit.disks.files import Unreadable, opened, reason
+from epochfuzz.harness.audit.disks.files import Unreadable, opened
 from epochfuzz.harness.audit.disks.producers import ProducerRun, ProducerRuns
+from epochfuzz.harness.audit.errors import reason
 from epochfuzz.harness.cluster.record_format.batches import BEFORE_LENGTH_COUNTS, HEADER
 
 NAME = re.compile(r"([0-9]{20})\.log")
