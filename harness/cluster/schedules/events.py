@@ -90,7 +90,7 @@ def fetch(stage: Stage, name: str) -> str:
     request = _fresh_request(stage, name, leader)
     stage.gates.pass_(request)
     (answer,) = stage.until(f"{leader}'s response to {name} is at the gate", lambda: _answers(stage, name, request))
-    error = stage.gates.fetch_error(answer)
+    error = stage.gates.error(answer)
     if error == _FENCED_LEADER_EPOCH:
         stage.fenced[name] = stage.epoch(name)
         stage.gates.pass_(answer)
@@ -279,7 +279,7 @@ def alter(stage: Stage, name: str) -> str:
     (answer, *_) = stage.until(
         f"the response to {name}'s proposal is at the gate", lambda: stage.gates.held(RequestKind.ALTER, number, True)
     )
-    error = stage.gates.alter_error(answer)
+    error = stage.gates.error(answer)
     told = f"rejected with error {error}" if error else "accepted"
     return f"{name}'s proposed ISR {stage.names(proposed)} is {told}: {_decided(stage)}"
 
