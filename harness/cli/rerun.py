@@ -9,7 +9,7 @@ from rich.text import Text
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
-from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
+from epochfuzz.harness.cli.output import Exit, as_bad_input, console, print_json
 from epochfuzz.harness.views import play_links
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
@@ -29,12 +29,9 @@ def replay_by_subject(command: str, cases: Sequence[Case], protocols: Sequence[s
     from epochfuzz.harness.views.progress import show_search
 
     out = console(json)
-    try:
-        with as_ctrl_c(), show_search(out) as progress:
-            progress.doing("starting the adapter")
-            reruns = list(_reruns(command, cases, protocols))
-    except CommandError as error:
-        raise BadInput(f"--subject: {error}") from None
+    with as_bad_input(CommandError, "--subject"), as_ctrl_c(), show_search(out) as progress:
+        progress.doing("starting the adapter")
+        reruns = list(_reruns(command, cases, protocols))
     out.print(_table(reruns))
     for case, protocol, told in reruns:
         if isinstance(told, str):

@@ -12,7 +12,7 @@ import typer
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.campaigns import Master, Remote, spark_session
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
-from epochfuzz.harness.cli.output import BadInput, as_bad_input, console
+from epochfuzz.harness.cli.output import BadInput, as_bad_input, console, files_as_bad_input
 from epochfuzz.harness.cli.runs.conform_request import OUT, PROCESSES_FOR, TOURS_FOR, ConformRequest
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.run.selection import SMALL, Selection, selection_for
@@ -388,18 +388,12 @@ def _load(paths: list[Path] | None) -> list["Case"]:
 
     if paths is None:
         paths = [_CORPUS] if any(_CORPUS.rglob("*.yaml")) else []
-    try:
+    with as_bad_input(CaseError, "--corpus"):
         return load_corpus(paths)
-    except CaseError as error:
-        raise BadInput(f"--corpus: {error}") from None
 
 
 def _load_known(path: Path | None) -> tuple["Known", ...]:
     from epochfuzz.harness.conform.oracle.known import KnownError, load_known
 
-    try:
+    with files_as_bad_input("--known"), as_bad_input(KnownError, "--known"):
         return load_known(path) if path is not None else ()
-    except OSError as error:
-        raise BadInput(f"--known: {error.filename}: {error.strerror}") from None
-    except KnownError as error:
-        raise BadInput(f"--known: {error}") from None
