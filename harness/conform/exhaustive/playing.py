@@ -46,12 +46,7 @@ def _judge_each(subject: CommandSubject, schedule: bytes, judge: Judge, driven: 
     for event in schedule:
         judge.advance(event)
         driven.sent.append(event)
-        applied = next(answers)
-        observation = subject.observe()
-        driven.note(event, applied, observation)
-        faults = judge.judge(event, applied, observation)
-        driven.fail(*faults)
-        if faults and not judge.goes_on:
+        if not driven.note(judge, event, next(answers), subject.observe()):
             break
     with suppress(SubjectFailed):  # after a difference, the model does not predict the replies
         for _ in answers:

@@ -73,12 +73,18 @@ class Driven:
     sightings: list[ConformanceFailure] = field(default_factory=list)
     shown: Exercise = field(default_factory=Exercise)
 
-    def note(self, event: int, applied: bool, observation: Observation) -> None:
-        """Record the reply to an event."""
+    def note(self, judge: Judge, event: int, applied: bool, observation: Observation) -> bool:
+        """Record the reply to an event, and the discrepancies that the oracle finds in the reply.
+
+        Returns whether the oracle can check more replies.
+        """
         self.answers.append((applied, observation))
         self.shown.steps += 1
         self.shown.applied[verb_of(event).text] += applied
         self.shown.fields.update(set(fields_of(observation)))
+        faults = judge.judge(event, applied, observation)
+        self.fail(*faults)
+        return judge.goes_on or not faults
 
     def end(self, judge: Judge) -> None:
         """Record the coverage points that the oracle counted during the schedule."""
@@ -142,10 +148,7 @@ def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, heal
             if event not in possible or verb_of(event).text not in verbs or not judge.advance(event):
                 continue
             driven.sent.append(event)
-            applied, observation = _send(subject, event, driven)
-            faults = judge.judge(event, applied, observation)
-            driven.fail(*faults)
-            if faults and not judge.goes_on:
+            if not driven.note(judge, event, subject.apply(event_text(event)), subject.observe()):
                 break
         if healing and isinstance(judge, Promises) and driven.sent:
             driven.fail(*judge.not_converged(heal(subject, setting, verbs)))
@@ -161,9 +164,3 @@ def _check_waiting(settings: Configuration, verbs: Collection[str]) -> None:
     for verb in (Verb.LAPSE, Verb.EXPIRE_FETCH):
         if verb.setting is not None and getattr(settings, verb.setting) and verb.text not in verbs:
             raise SubjectUnable(f"it does not support {verb.text}, which {verb.setting} needs")
-
-
-def _send(subject: Answering, event: int, driven: Driven) -> tuple[bool, Observation]:
-    applied = subject.apply(event_text(event))
-    driven.note(event, applied, subject.observe())
-    return driven.answers[-1]
