@@ -10,6 +10,7 @@ from rich.text import Text
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import Exit, as_bad_input, console, print_json
+from epochfuzz.harness.trace.replay import broken_text
 from epochfuzz.harness.views import play_links
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
@@ -73,7 +74,7 @@ def _table(reruns: Reruns) -> Table:
     for case, protocol, told in reruns:
         if not isinstance(told, str):
             same = Text("yes") if told.agrees else Text("NO", "bold reverse")
-            table.add_row(case.id, protocol, told.model.broken_text, told.subject.broken_text, same)
+            table.add_row(case.id, protocol, broken_text(told.model), broken_text(told.subject), same)
     return table
 
 

@@ -9,6 +9,7 @@ from epochfuzz.harness.conform.protocol.process import CommandError
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.run.rerun import Rerun, rerun
 from epochfuzz.harness.plugin.item import CaseFailed, CaseTest
+from epochfuzz.harness.trace.replay import broken_text
 from epochfuzz.harness.views import play_links
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
@@ -66,7 +67,7 @@ def _subject(config: pytest.Config) -> CommandSubject:
 def _complaints(result: Rerun, protocol: str) -> list[str]:
     lines = [f"{result.case.id} under {protocol} is not the same on the system under test:"]
     if (result.subject.broken, result.subject.at) != (result.model.broken, result.model.at):
-        lines.append(f"it breaks {result.subject.broken_text}, and the model breaks {result.model.broken_text}")
+        lines.append(f"it breaks {broken_text(result.subject)}, and the model breaks {broken_text(result.model)}")
     if result.differs is not None:
         number, fault = result.differs
         lines.append(f"after {f'event {number}' if number else 'the reset'}: {fault.sentence}")

@@ -126,11 +126,6 @@ class Run:
         lasting = [name for name in broken if not properties.BY_NAME[name].is_warning] or broken
         return min((self.first_broken[name] for name in lasting), default=None)
 
-    @property
-    def broken_text(self) -> str:
-        """The broken properties, and the number of the event that broke the first; `nothing` without a violation."""
-        return f"{', '.join(self.broken)} (after event {self.at})" if self.broken else "nothing"
-
     def shown_at(self, name: str) -> int:
         """Return the number of the step that the command `play` shows for a broken property.
 
@@ -160,3 +155,8 @@ def replay(schedule: Iterable[int], protocol: Protocol, settings: Configuration)
     for name in properties.names(broken_at_end):
         first_broken[name] = len(steps)
     return Run(protocol, settings, start, tuple(steps), healed, first_broken)
+
+
+def broken_text(run: Run) -> str:
+    """Return the broken properties of a run and the number of the event that broke the first, or `nothing`, as text."""
+    return f"{', '.join(run.broken)} (after event {run.at})" if run.broken else "nothing"

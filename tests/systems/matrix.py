@@ -10,7 +10,7 @@ from epochfuzz.harness.cases.verdict import broken_otherwise
 from epochfuzz.harness.conform.protocol.discrepancy import JUDGED, Discrepancy, SubjectUnable
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.run.rerun import Rerun, rerun
-from epochfuzz.harness.trace.replay import Run
+from epochfuzz.harness.trace.replay import Run, broken_text
 from epochfuzz.model.kafka.contract.properties import PROPERTIES
 from tests.systems.system import System
 
@@ -48,7 +48,7 @@ class Sight:
         if self.failed is not None:
             return [f"no answer: {self.failed.sentence}"]
         if self.again is not None and self.again.first_broken != self.rerun.first_broken:
-            return [f"unstable: {self.run.broken_text}, and the next time {self.again.subject.broken_text}"]
+            return [f"unstable: {broken_text(self.run)}, and the next time {broken_text(self.again.subject)}"]
         return [*broken_otherwise(self.run, self.expected)] if self.expected is not None else []
 
 
