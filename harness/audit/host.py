@@ -17,6 +17,7 @@ from epochfuzz.harness.audit.errors import AuditError
 from epochfuzz.harness.audit.lines.sources import is_url
 from epochfuzz.harness.audit.sentences import conclusion, context_lines, partition_line, read_line, title
 from epochfuzz.harness.audit.summary import affected
+from epochfuzz.harness.text.printable import printable
 
 _FOUND, _NOTHING, _BAD_INPUT, _INTERRUPTED, _INCONCLUSIVE = 1, 0, 2, 130, 4
 _HELP = """Audit broker logs and data directories (log.dirs) for committed records that are gone.
@@ -73,10 +74,4 @@ def text_of(audit: Audit, accepts_gaps: bool) -> str:
             lines += [f"  broker {event.broker}  {event.file}:{event.line}", f"    {event.text}"]
     for heading, told in (("Gaps that could hide a loss", audit.gaps), ("Notes", audit.notes)):
         lines += ["", heading, *(f"  - {each}" for each in told)] if told else []
-    return "\n".join(_printable(line) for line in [*lines, "", read_line(audit), *context_lines(audit)])
-
-
-def _printable(text: str) -> str:
-    """Return a text with all control characters escaped, because the text comes from a file."""
-    shown = "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
-    return shown.encode(errors="backslashreplace").decode()
+    return "\n".join(printable(line) for line in [*lines, "", read_line(audit), *context_lines(audit)])

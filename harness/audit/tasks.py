@@ -52,17 +52,8 @@ def judge_partitions(text: str, batches: Batches) -> Batches:
     events = (event for batch in batches for event in _events(batch))
     for (topic, partition), own in groupby(events, key=lambda event: (event.topic, event.partition)):
         judged = judge(list(own), clocks_back, said["newest"], said["is_one_cluster"], newest_first)
-        row = {
-            "topic": topic,
-            "partition": partition,
-            "findings": [finding.row() for finding in judged.findings],
-            "unseen": judged.unseen,
-            "silent": list(judged.silent),
-            "told_apart": judged.told_apart,
-            "lacks_leader": judged.lacks_leader,
-            "latest": judged.latest,
-            "undecided": list(judged.undecided),
-        }
+        findings = [finding.row() for finding in judged.findings]
+        row = {"topic": topic, "partition": partition, **vars(judged), "findings": findings}
         yield pa.RecordBatch.from_pylist([row], schema=JUDGED)
 
 

@@ -51,11 +51,3 @@ def _add(cases: dict[str, Case], case: Case) -> None:
         message = f"id {case.id!r} is also the id of {cases[case.id].path}; change one of the two ids"
         raise CaseError(case.path, None, message)
     cases[case.id] = case
-
-
-def covers(kept: Case, other: Case) -> bool:
-    """Return whether the case `kept` makes the case `other` superfluous.
-
-    Events and settings must be equal, and `kept` must have an expectation for each protocol of `other`.
-    """
-    return kept.events == other.events and kept.settings == other.settings and other.expect.keys() <= kept.expect.keys()

@@ -5,12 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from epochfuzz.harness.cases.case import Case, dump_case
-from epochfuzz.harness.cases.corpus import covers, load_corpus
+from epochfuzz.harness.cases.corpus import load_corpus
 
 
 def twin_of(case: Case, kept: Iterable[Case]) -> Case | None:
-    """Return the first case in `kept` that makes `case` superfluous, or None."""
-    return next((other for other in kept if covers(other, case)), None)
+    """Return the first case in `kept` that makes `case` superfluous, or None.
+
+    Such a case has equal events and settings, and an expectation for each protocol of `case`.
+    """
+    alike = (other for other in kept if (other.events, other.settings) == (case.events, case.settings))
+    return next((other for other in alike if case.expect.keys() <= other.expect.keys()), None)
 
 
 def under_a_free_id(case: Case, kept: Iterable[Case]) -> Case:

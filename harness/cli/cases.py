@@ -7,7 +7,7 @@ from pathlib import Path
 from epochfuzz.harness.cases.case import Case, CaseError
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cases.verdict import JudgedCase
-from epochfuzz.harness.cli.output import BadInput, Exit
+from epochfuzz.harness.cli.output import Exit, as_bad_input
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, ProtocolError
 from epochfuzz.strategies.project import project
 
@@ -15,22 +15,16 @@ from epochfuzz.strategies.project import project
 @contextmanager
 def mistakes_as_bad_input() -> Iterator[None]:
     """Turn a CaseError or a ProtocolError in this block into BadInput."""
-    try:
+    with as_bad_input(CaseError), as_bad_input(ProtocolError, "--protocol"):
         yield
-    except CaseError as error:
-        raise BadInput(str(error)) from None
-    except ProtocolError as error:
-        raise BadInput(f"--protocol: {error}") from None
 
 
 def known_cases(corpus: Path | None) -> list[Case]:
     """Return the cases of a corpus. `corpus` None means ./corpus, which may be missing. Raises BadInput."""
     if corpus is None and not any(Path("corpus").rglob("*.yaml")):
         return []
-    try:
+    with as_bad_input(CaseError, "--corpus"):
         return load_corpus([corpus or Path("corpus")])
-    except CaseError as error:
-        raise BadInput(f"--corpus: {error}") from None
 
 
 def protocols_for(case: Case, asked: Sequence[str] | None) -> Sequence[str]:

@@ -1,6 +1,5 @@
 """Draw a case for the terminal, or in a format for other tools."""
 
-import io
 from collections.abc import Sequence
 from enum import StrEnum
 
@@ -8,8 +7,6 @@ from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.harness.links.position import MOST_EVENTS
 from epochfuzz.harness.trace.replay import Run
-
-_TERMINAL_WIDTH = 100
 
 
 class Format(StrEnum):
@@ -39,8 +36,9 @@ def draw(case: Case, runs: Sequence[Run], format_: Format, title: str) -> str:
     an ITF trace of several runs.
     """
     from epochfuzz.harness.trace.story import most_contrasting, story_of
-    from epochfuzz.harness.views import itf, tla
+    from epochfuzz.harness.views import itf, terminal, tla
     from epochfuzz.harness.views.drawings import mermaid, svg
+    from epochfuzz.harness.views.plain_text import drawn
 
     if format_ is Format.TLA:
         return tla.trace_module(title, case.why, runs)
@@ -54,11 +52,4 @@ def draw(case: Case, runs: Sequence[Run], format_: Format, title: str) -> str:
         return mermaid.sequence_diagram(story)
     if format_ is Format.SVG:
         return svg.drawing(story, case.id)
-    from rich.console import Console
-
-    from epochfuzz.harness.views import terminal as timeline
-    from epochfuzz.harness.views.unpadded import without_padding
-
-    page = io.StringIO()
-    Console(file=page, width=_TERMINAL_WIDTH, color_system=None, emoji=False).print(timeline.draw(story))
-    return without_padding(page.getvalue())
+    return drawn(terminal.draw(story))

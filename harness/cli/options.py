@@ -13,7 +13,7 @@ from rich.console import Console
 
 from epochfuzz.harness.cli.environment import completion
 from epochfuzz.harness.cli.files import FileKind, check_writable
-from epochfuzz.harness.cli.output import BadInput
+from epochfuzz.harness.cli.output import BadInput, as_bad_input
 from epochfuzz.harness.environment import extras
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary import versions
@@ -143,10 +143,8 @@ _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 def parse_protocols(texts: list[str]) -> list[Protocol]:
     """Return the protocols with the given names, without duplicates. Raises BadInput for an unknown name."""
-    try:
+    with as_bad_input(ProtocolError, "--protocol"):
         return list({text: parse_protocol(text) for text in texts}.values())
-    except ProtocolError as error:
-        raise BadInput(f"--protocol: {error}") from None
 
 
 def say_what_versions_stand_for(out: Console, protocols: Iterable[Protocol]) -> None:
@@ -257,10 +255,8 @@ def _negation(key: str) -> str:
 
 def parse_property(name: str) -> int:
     """Return the bit that stands for the named property. Raises BadInput for an unknown name."""
-    try:
+    with as_bad_input(properties.UnknownProperty, "--property"):
         return properties.named(name).bit
-    except properties.UnknownProperty as error:
-        raise BadInput(f"--property: {error}") from None
 
 
 def parse_duration(text: str, option: str = "--for", also: str = "") -> float:

@@ -35,12 +35,24 @@ class BadInput(Exception):
 
 
 @contextmanager
-def as_bad_input(kind: type[Exception], option: str | None = None) -> Iterator[None]:
-    """Turn errors of class `kind` in this block into BadInput. If given, `option` is the beginning of the message."""
+def as_bad_input(kind: type[Exception] | tuple[type[Exception], ...], option: str | None = None) -> Iterator[None]:
+    """Turn errors of the given class or classes in this block into BadInput.
+
+    If given, `option` is the beginning of the message.
+    """
     try:
         yield
     except kind as error:
         raise BadInput(str(error) if option is None else f"{option}: {error}") from None
+
+
+@contextmanager
+def files_as_bad_input(option: str) -> Iterator[None]:
+    """Turn an OSError in this block into BadInput. The message names `option`, the file and the reason."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(f"{option}: {error.filename}: {error.strerror}") from None
 
 
 def end_broken_pipe() -> int:

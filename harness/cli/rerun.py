@@ -9,14 +9,14 @@ from rich.text import Text
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
-from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
+from epochfuzz.harness.cli.output import Exit, as_bad_input, console, print_json
+from epochfuzz.harness.trace.replay import broken_text
 from epochfuzz.harness.views import play_links
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 if TYPE_CHECKING:
     from epochfuzz.harness.conform.run.rerun import Rerun
     from epochfuzz.harness.documents import cases as documents
-    from epochfuzz.harness.trace.replay import Run
 
 Reruns = list[tuple[Case, str, "Rerun | str"]]  # a text is the reason why the adapter can't run the case
 
@@ -30,12 +30,9 @@ def replay_by_subject(command: str, cases: Sequence[Case], protocols: Sequence[s
     from epochfuzz.harness.views.progress import show_search
 
     out = console(json)
-    try:
-        with as_ctrl_c(), show_search(out) as progress:
-            progress.doing("starting the adapter")
-            reruns = list(_reruns(command, cases, protocols))
-    except CommandError as error:
-        raise BadInput(f"--subject: {error}") from None
+    with as_bad_input(CommandError, "--subject"), as_ctrl_c(), show_search(out) as progress:
+        progress.doing("starting the adapter")
+        reruns = list(_reruns(command, cases, protocols))
     out.print(_table(reruns))
     for case, protocol, told in reruns:
         if isinstance(told, str):
@@ -77,13 +74,8 @@ def _table(reruns: Reruns) -> Table:
     for case, protocol, told in reruns:
         if not isinstance(told, str):
             same = Text("yes") if told.agrees else Text("NO", "bold reverse")
-            table.add_row(case.id, protocol, verdict_text(told.model), verdict_text(told.subject), same)
+            table.add_row(case.id, protocol, broken_text(told.model), broken_text(told.subject), same)
     return table
-
-
-def verdict_text(run: "Run") -> str:
-    """Return a text that names the broken properties of a run, and the number of the event that broke the first."""
-    return f"{', '.join(run.broken)} (after event {run.at})" if run.broken else "nothing"
 
 
 def _link(case: Case, protocol: str, told: "Rerun") -> str | None:

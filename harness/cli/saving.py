@@ -10,7 +10,7 @@ from rich.console import Console
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.folder import CaseDirectory
 from epochfuzz.harness.cli.cases import known_cases, mistakes_as_bad_input
-from epochfuzz.harness.cli.output import BadInput
+from epochfuzz.harness.cli.output import BadInput, files_as_bad_input
 
 if TYPE_CHECKING:
     from epochfuzz.harness.findings.findings import Finding, ScheduleEngine
@@ -52,10 +52,8 @@ class Saving:
         from epochfuzz.harness.cases.found_case import case_for
 
         chosen = findings if self.corpus is None else news(findings, walker.settings, self.corpus)
-        try:
+        with files_as_bad_input("--out"):
             paths = [self.folder.save(case_for(finding, walker.seed, "A walk")) for finding in chosen]
-        except OSError as error:
-            raise BadInput(f"--out: {error.filename}: {error.strerror}") from None
         return [str(path) for path in paths if path is not None]
 
     def tell(self, out: Console, saved: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from jinja2 import Environment
 
 from epochfuzz.harness.cluster import view
 from epochfuzz.harness.cluster.broker import installation
-from epochfuzz.harness.cluster.broker.cluster import running
+from epochfuzz.harness.cluster.broker.cluster import Cluster, running
 from epochfuzz.harness.cluster.broker.data import DATA
 from epochfuzz.harness.cluster.broker.installation import Installation
 from epochfuzz.harness.cluster.broker.repair import Repair, repaired
@@ -69,7 +69,7 @@ def play(
             kafka = repaired(kafka, request.repair, here / "repaired")
         logs = new_directory(here / "logs" if request.out is None else request.out / f"run-{number}")
         data = logs / DATA if request.keep_data else None
-        with running(kafka, here, logs, request.variant.settings(), data) as cluster:
+        with running(Cluster(kafka, here, logs, request.variant.settings()), data) as cluster:
             run = _PLAYS[request.scenario](cluster, request.variant, say)
         if request.out is None:
             return Played(run, None)

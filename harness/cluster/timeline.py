@@ -97,10 +97,6 @@ class Recorder:
         """Return a broker's log lines about the partition."""
         return self._brokers[name].log.lines(self._partition)
 
-    def role(self, name: str) -> LogLine | None:
-        """Return the last line of a broker's log that names the broker's role (leader or follower), or None."""
-        return next((line for line in reversed(self.lines(name)) if line.kind != "truncation"), None)
-
     def _succeeded_at(self, leader: LogLine) -> float:
         """Return the time when a broker first logged that it leads in a later epoch than `leader`, or infinity."""
         leaders = [line for name in self._brokers for line in self.lines(name) if line.kind == "leader"]
@@ -116,7 +112,8 @@ class Recorder:
         self.run.moments.append(moment)
 
     def _view(self, name: str, read: Sequence[ConsumedRecord]) -> ReplicaView:
-        node, line = self._brokers[name], self.role(name)
+        node = self._brokers[name]
+        line = node.log.role(self._partition)
         known = None
         if line is not None and line.kind == "leader":
             ends = self._succeeded_at(line)

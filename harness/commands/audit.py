@@ -30,7 +30,6 @@ PAGE = "audit.html"
 DOCUMENT = "audit.json"
 _CASES = "cases"
 _LARGE = 1 << 30  # bytes; for less, Spark's start takes longer than it saves
-_NEEDS_SPARK = options.needs("spark")
 
 
 Logs = Annotated[

@@ -210,11 +210,10 @@ def _on_clusters(out: str, release: str, asked: _Asked) -> Callable[["SparkSessi
         from epochfuzz.harness.campaign.clusters.cluster_job import Clusters
         from epochfuzz.harness.campaign.clusters.cluster_parameters import ClusterParameters
         from epochfuzz.harness.campaign.run.campaign import Campaign
-        from epochfuzz.harness.cluster.schedules.beside import protocol_of
+        from epochfuzz.harness.cluster.schedules.beside import modelled
 
-        protocol = protocol_of(release) or protocol_of(DEFAULT_RELEASE)
-        assert protocol is not None
-        parameters = ClusterParameters(release, protocol.name, replicas, asked.seed, asked.schedules, asked.seconds)
+        protocol = modelled(release).name
+        parameters = ClusterParameters(release, protocol, replicas, asked.seed, asked.schedules, asked.seconds)
         return Campaign.start(spark, out, Clusters(parameters))
 
     return begin

@@ -144,15 +144,13 @@ def _link(request: "ScenarioRequest", kafka: "Installation", all_runs: "list[Sce
 
     With --repair or --control, the result is None, because these options change the scenario.
     """
-    from epochfuzz.harness.cluster.schedules.beside import protocol_of
+    from epochfuzz.harness.cluster.schedules.beside import modelled
     from epochfuzz.harness.views import cluster_links
 
     if request.repair is not None or request.variant.control is not None or not _counted(all_runs)["lost"]:
         return None
     case = load_case(bundled.files()[Scenario.RE_ELECTED_LEADER])  # each scenario shows this bug
-    protocol = protocol_of(kafka.release) or protocol_of(DEFAULT_RELEASE)
-    assert protocol is not None
-    return cluster_links.to_loss(case, protocol)
+    return cluster_links.to_loss(case, modelled(kafka.release))
 
 
 def _document(request: "ScenarioRequest", all_runs: "list[ScenarioRun]", link: str | None) -> "evidence.Cluster":

@@ -12,9 +12,10 @@ import typer
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.campaigns import Master, Remote, spark_session
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
-from epochfuzz.harness.cli.output import BadInput, as_bad_input, console
+from epochfuzz.harness.cli.output import BadInput, as_bad_input, console, files_as_bad_input
 from epochfuzz.harness.cli.runs.conform_request import OUT, PROCESSES_FOR, TOURS_FOR, ConformRequest
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
+from epochfuzz.harness.conform.run.attempts import FOR_SLOW
 from epochfuzz.harness.conform.run.selection import CLIENTS_FOR, SMALL, Selection, selection_for
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 _CORPUS = Path("corpus")
-
-_ATTEMPTS_OF_SLOW = 300  # runs to shrink the findings of a slow adapter, if --certify is not given
 
 _OF_SCHEDULES = ("schedules", "seed", "selection", "corpus")
 _OF_TOURS = ("refused",)
@@ -332,9 +331,7 @@ def _on_this_machine(asked: ConformRequest, plan: "Plan") -> "tuple[Conformance,
         if plan.selection is Selection.BUGS and plan.schedules:
             progress.doing("looking for schedules that known bugs fail")
             _say_which_bugs(asked, plan)
-        processes = Processes(
-            asked.jobs, progress.doing, shrinking, for_slow=0 if asked.is_certify_given else _ATTEMPTS_OF_SLOW
-        )
+        processes = Processes(asked.jobs, progress.doing, shrinking, for_slow=0 if asked.is_certify_given else FOR_SLOW)
         if asked.exhaustive:
             tours = Exhaustive(TourRequest(asked.refused, asked.seconds, asked.cases), processes)
             conformance = run(plan, tours, progress.doing)
@@ -402,18 +399,12 @@ def _load(paths: list[Path] | None, of_client: "Sequence[Protocol] | None") -> l
         return client_cases(of_client)
     if paths is None:
         paths = [_CORPUS] if any(_CORPUS.rglob("*.yaml")) else []
-    try:
+    with as_bad_input(CaseError, "--corpus"):
         return load_corpus(paths)
-    except CaseError as error:
-        raise BadInput(f"--corpus: {error}") from None
 
 
 def _load_known(path: Path | None) -> tuple["Known", ...]:
     from epochfuzz.harness.conform.oracle.known import KnownError, load_known
 
-    try:
+    with files_as_bad_input("--known"), as_bad_input(KnownError, "--known"):
         return load_known(path) if path is not None else ()
-    except OSError as error:
-        raise BadInput(f"--known: {error.filename}: {error.strerror}") from None
-    except KnownError as error:
-        raise BadInput(f"--known: {error}") from None

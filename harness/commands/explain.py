@@ -15,7 +15,7 @@ from epochfuzz.harness.cases.case import Case, Expectation, load_case
 from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.cases import protocols_for
 from epochfuzz.harness.cli.environment import completion
-from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json, print_table
+from epochfuzz.harness.cli.output import Exit, as_bad_input, console, print_json, print_table
 from epochfuzz.harness.reference import explain as explaining
 from epochfuzz.harness.reference import issues, releases
 from epochfuzz.harness.reference.explain import Example, GlossaryEntry
@@ -78,11 +78,9 @@ def explain(
     cases = bundled.files()
     if wanted.lower() in cases and wanted.lower() not in explaining.glossary():
         return _explain_case(out, load_case(cases[wanted.lower()]), json)
-    try:
+    with as_bad_input((explaining.UnknownName, versions.UnknownVersion)):
         version = versions.meaning(wanted)
         entry = explaining.find(versions.release_of(wanted) if version else wanted, cases)
-    except (explaining.UnknownName, versions.UnknownVersion) as error:
-        raise BadInput(str(error)) from None
     if version:
         out.print(Text(f"{version}.\n"))
     _print_entry(out, entry)
@@ -134,10 +132,8 @@ def _expectation(expected: Expectation) -> str:
 
 def _explain_issue(out: Console, name: str, json: bool) -> int:
     """Print the description of a KIP or an issue of Kafka, and the names that refer to it. Returns the exit code."""
-    try:
+    with as_bad_input(explaining.UnknownName):
         issue = issues.issue(name)
-    except explaining.UnknownName as error:
-        raise BadInput(str(error)) from None
     out.print(Text.assemble((issue.name, "bold"), f", {issue.link}"))
     out.print(Text(f"{issue.about}\n"))
     for heading, entries in (("reports the bugs of", issue.tells_of), ("is mentioned by", issue.mentioned_by)):

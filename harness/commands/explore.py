@@ -1,5 +1,6 @@
 """`epochfuzz explore`: search a protocol exhaustively within bounds, in memory or on Spark."""
 
+from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,7 +10,7 @@ from rich.console import Console
 
 from epochfuzz.harness.cli import campaigns, options
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
-from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
+from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, files_as_bad_input, print_json
 from epochfuzz.harness.trace.causes import causes
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS, schedule_texts
@@ -165,7 +166,7 @@ def _write_tests(
 
     out = console(json)
     out.print(f"{protocol.name} · {settings.text()}", markup=False)
-    with as_ctrl_c():
+    with as_ctrl_c(), as_bad_input(Ambiguous):
         try:
             with show_search(out) as progress:
                 found = graph(protocol, settings, VERBS, False, progress.searched, int(memory * GIBIBYTE))
@@ -180,8 +181,6 @@ def _write_tests(
                     raise
         except MemoryEnded as error:
             raise BadInput(f"{error}; raise --memory, or lower --records or --epochs") from None
-        except Ambiguous as error:
-            raise BadInput(str(error)) from None
         except OSError as error:
             raise BadInput(f"--tests: {error.filename or directory}: {error.strerror}") from None
     out.print(f"{transitions.written(files.written)} in {directory}", markup=False, soft_wrap=True)
@@ -192,13 +191,9 @@ def _write_tests(
 
 def _refuse_what_is_there(directory: Path) -> None:
     """Raise BadInput for a directory that is not empty, and for a path that is not a directory."""
-    try:
+    with files_as_bad_input("--tests"), suppress(FileNotFoundError):
         if any(directory.iterdir()):
             raise BadInput(f"--tests: {directory} is not empty; name a new or empty directory")
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise BadInput(f"--tests: {error.filename}: {error.strerror}") from None
 
 
 def _in_memory(asked: "SearchRequest", memory: float, jobs: int | None, json: bool) -> int:

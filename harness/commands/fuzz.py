@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -99,7 +100,7 @@ def fuzz(
         return _distinguish(context, asked, breaks, holds, wanted)
     _refuse_what_is_not_used(context)
     _refuse_two_ends(asked)
-    asked = asked.saved_by(Saving.asked(out_, new, corpus))
+    asked = replace(asked, saving=Saving.asked(out_, new, corpus))
     return _ablate(context, asked, ablate) if ablate is not None else _walk(asked, protocol)
 
 

@@ -150,7 +150,7 @@ class _Session:
         """Print the state and the enabled events. Returns the events."""
         scene = self.recording.scene
         self.out.print(Text(f"\n{scene.number} {scene.event} ({self.recording.protocol.name})", "bold"))
-        self.out.print(timeline.scene(scene))
+        self.out.print(timeline.scene_drawing(scene))
         choices = self.recording.enabled()
         self.out.print(Columns([Text(f"{i:>2} {event_text(e)}") for i, e in enumerate(choices, 1)], padding=(0, 3)))
         self._say(", ".join(f"{name}: {does}" for name, does in _COMMANDS.items()))

@@ -105,8 +105,8 @@ _ABOUT_PROPERTIES = (
 _ABOUT_GOALS = (
     "A goal is a situation that a run should meet. If no schedule meets a required goal, the run ends with exit code 4,"
     " because the run does not test this situation. The last column lists the reference designs that require the goal"
-    " with the settings in the third column. `epochfuzz explain 'log truncated'` gives the reason for this goal, and"
-    " draws an example."
+    " with the settings in the third column. `epochfuzz explain 'log truncated'` says more about a goal, and draws"
+    " an example."
 )
 _ABOUT_PYTHON_API = (
     "Import these names with `from epochfuzz import ...`. [Test from pytest](../how-to/pytest.md) shows examples."
@@ -322,7 +322,7 @@ def _goals() -> Iterator[str]:
 def _goal(entry: GlossaryEntry) -> list[str]:
     settings = _configured(entry.example.settings).removeprefix(" with ") if entry.example else ""
     required = [name for name, role in by_generation(entry).items() if role == "required"]
-    return [f"`{entry.name}`", entry.means, settings, _span(required)]
+    return [f"`{entry.name}`", entry.summary, settings, _span(required)]
 
 
 def _wrapped(text: str, indent: str = "") -> str:

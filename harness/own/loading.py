@@ -8,7 +8,7 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import Any, TypeVar
 
-from epochfuzz.harness.cli.output import BadInput
+from epochfuzz.harness.cli.output import BadInput, as_bad_input
 from epochfuzz.model.core.model import Model, Protocol
 from epochfuzz.model.core.specializer import CannotSpecialize
 
@@ -67,10 +67,8 @@ def wanted_of(model: Model, property_: str | None) -> int:
 
 
 def _parsed(option: str, parse: Callable[[Any], _T], given: Any) -> _T:
-    try:
+    with as_bad_input(ValueError, option):
         return parse(given)
-    except ValueError as error:
-        raise BadInput(f"{option}: {error}") from None
 
 
 @contextmanager
@@ -82,9 +80,8 @@ def mistakes_as_bad_input() -> Iterator[None]:
     from epochfuzz.harness.engine.keys.packing import DoesNotFit
 
     try:
-        yield
-    except (CannotSpecialize, DoesNotFit, NotConfirmed) as error:
-        raise BadInput(f"--model: {error}") from None
+        with as_bad_input((CannotSpecialize, DoesNotFit, NotConfirmed), "--model"):
+            yield
     except NumbaError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         raise BadInput(f"--model: a rule cannot be compiled: {'; '.join(_described(lines))}") from None

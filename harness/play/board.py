@@ -1,6 +1,5 @@
 """Board: the content of the page at a position (a schedule and a step), and the targets of the page's links."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -228,9 +227,3 @@ class Board:
 def broken_by(position: Position, protocol: Protocol, settings: Configuration) -> dict[str, int]:
     """Return the properties that a protocol breaks up to a position, each with the number of the step that broke it."""
     return replayed(position.here, protocol, settings).first_broken
-
-
-def names(protocols: Iterable[str]) -> str:
-    """Return names as part of a sentence, such as `hw, kip-101 and kip-320`."""
-    *others, last = protocols
-    return f"{', '.join(others)} and {last}" if others else last

@@ -18,6 +18,7 @@ from epochfuzz.harness.links.position import BadPosition, Position, parse_query,
 from epochfuzz.harness.play import board
 from epochfuzz.harness.play.ahead import ANY, BUDGETS, MEMORY
 from epochfuzz.harness.play.stories import CaseStory, beginnings
+from epochfuzz.harness.trace.change import joined
 from epochfuzz.harness.views.drawings import svg
 from epochfuzz.harness.views.report import templating
 from epochfuzz.model.kafka.contract import properties
@@ -102,7 +103,7 @@ class Pages:
             "least_width": svg.least_width,
             "properties": properties.NAMES,
         }
-        environment.filters |= {"names": board.names, "spelled": spelled}
+        environment.filters |= {"names": joined, "spelled": spelled}
         return environment
 
 

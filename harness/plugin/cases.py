@@ -1,22 +1,20 @@
 """Turn case files into pytest tests, one for each protocol. A failed test shows a drawing instead of a traceback."""
 
 import os
-import shlex
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from epochfuzz.harness.cases.case import Case, CaseError, dump_case, load_case
 from epochfuzz.harness.cases.verdict import Verdict, judge, rewritten
 from epochfuzz.harness.plugin import hooks as pytest_plugin
+from epochfuzz.harness.plugin.item import CaseFailed, CaseTest
 from epochfuzz.harness.trace.causes import reason
 from epochfuzz.strategies.project import project
 
 
-class NotAsExpected(Exception):
+class NotAsExpected(CaseFailed):
     """A replay differs from the expectations of its case. The message lists the differences."""
 
 
@@ -55,13 +53,8 @@ class CaseFile(pytest.File):
                 yield ClientItem.from_parent(self, name=f"{case.id}[{protocol}, client]", case=case, protocol=protocol)
 
 
-class CaseItem(pytest.Item):
+class CaseItem(CaseTest):
     """A test that replays a case under one protocol, and checks the case's expectations."""
-
-    def __init__(self, *, case: Case, protocol: str, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.case = case
-        self.protocol = protocol
 
     def runtest(self) -> None:
         """Replay the case. Raises NotAsExpected if an expectation is not met."""
@@ -71,31 +64,13 @@ class CaseItem(pytest.Item):
         seed = (self.case.provenance or {}).get("seed")
         if seed is not None:
             self.user_properties.append(("seed", seed))
-        reproduce = self._command_line()
+        reproduce = self.command_line("--trace")
         self.user_properties += [("fingerprint", verdict.run.fingerprint), ("reproduce", reproduce)]
         complaints = _complaints(self.case, verdict)
         if complaints:
             heading = f"{self.case.id} under {self.protocol} is not as expected:"
             drawing = _timeline(self.case, verdict)
             raise NotAsExpected("\n".join([heading, *complaints, reproduce, _link(self.case, verdict), "", drawing]))
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Return the report of a failure: the differences and a timeline.
-
-        Errors of epochfuzz itself get a traceback.
-        """
-        if isinstance(excinfo.value, NotAsExpected):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo, style)
-
-    def reportinfo(self) -> tuple[Path, None, str]:
-        """Return the location that pytest reports: the case file, None for the line, and the name of the item."""
-        return self.path, None, self.name
-
-    def _command_line(self) -> str:
-        """Return the command that repeats the replay outside pytest, in the rootdir."""
-        path = os.path.relpath(self.path, self.config.rootpath)
-        return shlex.join(["epochfuzz", "replay", path, "--protocol", self.protocol, "--trace"])
 
 
 def _rewrite(case: Case) -> Case:
@@ -141,7 +116,7 @@ def _link(case: Case, verdict: Verdict) -> str:
 
 def _timeline(case: Case, verdict: Verdict) -> str:
     """Return the drawing of the run, up to the first difference from the case."""
-    from epochfuzz.harness.plugin.drawing import drawn
+    from epochfuzz.harness.views.plain_text import drawn
     from epochfuzz.harness.views.terminal import timeline
 
     return drawn(timeline(replace(verdict.run, steps=verdict.run.steps[: _parts_after(case, verdict)])))

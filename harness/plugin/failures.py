@@ -13,11 +13,11 @@ from typing import Any
 from epochfuzz.harness.cases.case import Case, CaseError, dump_case
 from epochfuzz.harness.cases.folder import CaseDirectory, twin_of
 from epochfuzz.harness.cases.found_case import case_of_breach, case_of_witness
-from epochfuzz.harness.plugin.drawing import drawn
 from epochfuzz.harness.text.printable import printable
 from epochfuzz.harness.trace.story import story_of
 from epochfuzz.harness.trace.witness import Witness
 from epochfuzz.harness.views import play_links, terminal
+from epochfuzz.harness.views.plain_text import drawn
 
 _MOST_SAID = 300  # characters of an exception's message
 

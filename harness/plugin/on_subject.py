@@ -1,18 +1,15 @@
 """Run case files as pytest items on the user's adapter. The ini file names the adapter (`epochfuzz_subject`)."""
 
-import os
 import shlex
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
 from epochfuzz.harness.conform.protocol.process import CommandError
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.run.rerun import Rerun, rerun
-from epochfuzz.harness.trace.replay import Run
+from epochfuzz.harness.plugin.item import CaseFailed, CaseTest
+from epochfuzz.harness.trace.replay import broken_text
 from epochfuzz.harness.views import play_links
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
@@ -20,17 +17,12 @@ SUBJECT, CLIENT = "epochfuzz_subject", "epochfuzz_client"  # settings of the ini
 _SUBJECT: pytest.StashKey[CommandSubject] = pytest.StashKey()
 
 
-class NotAsInTheModel(Exception):
+class NotAsInTheModel(CaseFailed):
     """A case has another result on the system under test than in the model. The message lists the differences."""
 
 
-class SubjectItem(pytest.Item):
+class SubjectItem(CaseTest):
     """A test that replays a case on the system under test and in the model, and compares the two results."""
-
-    def __init__(self, *, case: Case, protocol: str, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.case = case
-        self.protocol = protocol
 
     def runtest(self) -> None:
         """Replay the case on the system under test and in the model.
@@ -44,22 +36,10 @@ class SubjectItem(pytest.Item):
         except CommandError as error:
             raise NotAsInTheModel(f"{SUBJECT}: {error}") from None
         if not result.agrees:
-            path = os.path.relpath(self.path, self.config.rootpath)
-            words = ["epochfuzz", "replay", path, "--protocol", self.protocol, "--subject"]
-            reproduce = shlex.join([*words, shlex.join(command_of(self.config, SUBJECT))])
+            reproduce = self.command_line("--subject", shlex.join(command_of(self.config, SUBJECT)))
             step = 0 if result.differs is None else result.differs[0]
             link = play_links.line(play_links.to_case(self.case, [self.protocol], step))
             raise NotAsInTheModel("\n".join([*_complaints(result, self.protocol), reproduce, link]))
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Return the report of a failure: the differences. Errors of epochfuzz itself get a traceback."""
-        if isinstance(excinfo.value, NotAsInTheModel):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo, style)
-
-    def reportinfo(self) -> tuple[Path, None, str]:
-        """Return the location that pytest reports: the case file, None for the line, and the name of the item."""
-        return self.path, None, self.name
 
 
 def command_of(config: pytest.Config, setting: str) -> list[str]:
@@ -88,13 +68,9 @@ def _subject(config: pytest.Config) -> CommandSubject:
 def _complaints(result: Rerun, protocol: str) -> list[str]:
     lines = [f"{result.case.id} under {protocol} is not the same on the system under test:"]
     if (result.subject.broken, result.subject.at) != (result.model.broken, result.model.at):
-        lines.append(f"it breaks {_broken(result.subject)}, and the model breaks {_broken(result.model)}")
+        lines.append(f"it breaks {broken_text(result.subject)}, and the model breaks {broken_text(result.model)}")
     if result.differs is not None:
         number, fault = result.differs
         lines.append(f"after {f'event {number}' if number else 'the reset'}: {fault.sentence}")
         lines += [fault.output] if fault.output else []
     return lines
-
-
-def _broken(run: Run) -> str:
-    return f"{', '.join(run.broken)} (after event {run.at})" if run.broken else "nothing"

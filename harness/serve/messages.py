@@ -69,10 +69,6 @@ class ClientRequest:
     client: str
     body: Any
 
-    def field(self, name: str, default: Any = None) -> Any:
-        """Return a field of the body, or the default if this version of the request lacks the field."""
-        return getattr(self.body, name, default)
-
 
 def decode(frame: bytes) -> ClientRequest:
     """Return the request in a frame, given without the four bytes of its size. Raises BadRequest.

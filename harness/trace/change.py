@@ -60,6 +60,11 @@ def joined(words: Iterable[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
+def is_or_are(member_set: int) -> str:
+    """Return `is` for a set with one member, and `are` for several."""
+    return "is" if member_set & (member_set - 1) == 0 else "are"
+
+
 def decision(p: State) -> str:
     """Return the controller's epoch, leader and ISR as text, such as `epoch 2 keeps leader A, ISR A,B`."""
     leader = controller.leader(p)

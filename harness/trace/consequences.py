@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from epochfuzz.harness.trace import isr_changes, log_starts, rivals, transactions
-from epochfuzz.harness.trace.change import Change, listed
-from epochfuzz.harness.trace.wording import ids_between, in_flight, is_or_are, missing, offset_of, records, stored
+from epochfuzz.harness.trace.change import Change, is_or_are, listed
+from epochfuzz.harness.trace.wording import ids_between, in_flight, missing, offset_of, records, stored
 from epochfuzz.model.kafka.contract.observation import record_ids, record_name
 from epochfuzz.model.kafka.contract.properties import PROPERTIES
 from epochfuzz.model.kafka.controller import controller

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from epochfuzz.harness.trace.change import Change, isr_of, joined, listed
+from epochfuzz.harness.trace.change import Change, is_or_are, isr_of, joined, listed
 from epochfuzz.model.kafka.contract.observation import members
 from epochfuzz.model.kafka.controller import controller
 from epochfuzz.model.kafka.vocabulary.events import REPLICA_NAMES
@@ -83,8 +83,8 @@ def _ineligible(p: State, r: int) -> str:
     return joined(
         f"{joined(members(who))} {verb} {state}"
         for who, verb, state in (
-            (dead, _are(dead), "down"),
-            (fenced, _are(fenced), "fenced"),
+            (dead, is_or_are(dead), "down"),
+            (fenced, is_or_are(fenced), "fenced"),
             (stale, _have(stale), f"restarted since {REPLICA_NAMES[r]} heard from it"),
         )
         if who
@@ -125,8 +125,8 @@ def learned(c: Change) -> Iterator[str]:
     fenced, registered = c.after.shown_fenced[r] & ~p.shown_fenced[r], p.shown_outdated[r]
     heard = p.shown_fenced[r] & ~c.after.shown_fenced[r]
     for who, verb, what in (
-        (fenced, _are(fenced), "fenced"),
-        (heard, _are(heard), "no longer fenced"),
+        (fenced, is_or_are(fenced), "fenced"),
+        (heard, is_or_are(heard), "no longer fenced"),
         (registered, _have(registered), "registered again"),
     ):
         if who:
@@ -183,9 +183,5 @@ def joined_incomplete(c: Change) -> str:
     return f"{joining} joins the ISR without all records below the HW of {leader}, which proposed it"
 
 
-def _are(replica_set: int) -> str:
-    return "is" if replica_set & (replica_set - 1) == 0 else "are"
-
-
 def _have(replica_set: int) -> str:
-    return "has" if _are(replica_set) == "is" else "have"
+    return "has" if is_or_are(replica_set) == "is" else "have"

@@ -155,3 +155,8 @@ def replay(schedule: Iterable[int], protocol: Protocol, settings: Configuration)
     for name in properties.names(broken_at_end):
         first_broken[name] = len(steps)
     return Run(protocol, settings, start, tuple(steps), healed, first_broken)
+
+
+def broken_text(run: Run) -> str:
+    """Return the broken properties of a run and the number of the event that broke the first, or `nothing`, as text."""
+    return f"{', '.join(run.broken)} (after event {run.at})" if run.broken else "nothing"

@@ -162,8 +162,3 @@ def records_named(p: State, ids: Iterable[int]) -> str:
 def records(record_set: int) -> str:
     """Return the names of the records in a set as text: `m0, m1 and m2`."""
     return joined(record_names(record_set))
-
-
-def is_or_are(record_set: int) -> str:
-    """Return `is` for one record, `are` for several."""
-    return "is" if record_set & (record_set - 1) == 0 else "are"

@@ -144,12 +144,16 @@ def _unmet(conformance: Conformance, plan: Plan) -> Iterator[str]:
     within = sum(len(each["within_bounds"]) for each in of_kinds.values())
     yield f"Never met: {', '.join(parts)}; --json has their names"
     if within:
-        yield f"--exhaustive would meet at least {within} of these, with {bounds_text(unmet)}"
+        bounds = bounds_text(Configuration().changed_to(SMALL))
+        yield f"--exhaustive would meet at least {within} of these, with {bounds}"
 
 
-def bounds_text(bounds: "documents.NeverMet") -> str:
+def bounds_text(settings: Configuration) -> str:
     """Return the bounds of an exhaustive run as text, such as `2 replicas, 1 record and 2 epoch changes`."""
-    return f"{bounds['replicas']} replicas, {bounds['records']} record and {bounds['epochs']} epoch changes"
+    return (
+        f"{settings.replicas} replicas, {settings.records} record{'s' * (settings.records != 1)}"
+        f" and {settings.epochs} epoch change{'s' * (settings.epochs != 1)}"
+    )
 
 
 def _listed(names: list[str]) -> str:

@@ -70,11 +70,6 @@ def draw(story: Story) -> RenderableType:
     return Group(*map(_verdict, story.runs), *parting, _opening(story.opening), table, _Line(), _legend())
 
 
-def scene(scene: Scene) -> RenderableType:
-    """Return the drawing of one step."""
-    return _drawing(scene)
-
-
 def _table(story: Story) -> Table:
     """Return an empty table with columns for the number, the event and the drawing of a step."""
     table = Table.grid(expand=True)
@@ -95,11 +90,11 @@ def _add_step(table: Table, moment: Moment, runs: tuple[Run, ...]) -> None:
 def _step(moment: Moment, runs: tuple[Run, ...]) -> tuple[RenderableType, RenderableType]:
     """Return the line above a step, and the step's drawing under each protocol."""
     if not moment.shows_both:
-        return _Line(), _drawing(moment.scenes[0])
+        return _Line(), scene_drawing(moment.scenes[0])
     names = [_Line(run.protocol.name) for run in runs]
     if runs[0].settings.replicas <= MOST_SIDE_BY_SIDE:
-        return _beside(*names), _beside(*(_drawing(scene, halved=True) for scene in moment.scenes))
-    a, b = map(_drawing, moment.scenes)
+        return _beside(*names), _beside(*(scene_drawing(scene, halved=True) for scene in moment.scenes))
+    a, b = map(scene_drawing, moment.scenes)
     return names[0], Group(a, names[1], b)
 
 
@@ -130,7 +125,7 @@ def _opening(scene: Scene) -> Text:
     return Text(f"Start: {scene.sentence}", ASIDE)
 
 
-def _drawing(scene: Scene, *, halved: bool = False) -> RenderableType:
+def scene_drawing(scene: Scene, *, halved: bool = False) -> RenderableType:
     """Return the drawing of the state after one step, with a sentence. `halved` leaves out the controller's column."""
     if not scene.applied:
         return Text(scene.sentence, ASIDE)

@@ -11,10 +11,10 @@ from epochfuzz.harness.conform.exhaustive.graph import Tour
 from epochfuzz.harness.conform.exhaustive.tour_files import Size, TourFiles, WrittenTours, line
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
+from epochfuzz.harness.text.plain import fields_of
 from epochfuzz.harness.trace.replay import replay
 from epochfuzz.harness.views import conformance as report
 from epochfuzz.harness.views import itf
-from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import conformance as documents
@@ -75,22 +75,15 @@ def document(conformance: Conformance, plan: Plan) -> "documents.Transitions | N
     toured, settings = conformance.toured, plan.settings
     if toured is None:
         return None
+    applied: documents.Played = fields_of(toured.applied)
     return {
         "replicas": settings.replicas,
         "records": settings.records,
         "epochs": settings.epochs,
-        **_plain(toured.applied),
-        "refused": None if toured.refused is None else _plain(toured.refused),
+        **applied,
+        "refused": None if toured.refused is None else fields_of(toured.refused),
         "complete": toured.is_complete,
     }
-
-
-def bounds_text(settings: Configuration) -> str:
-    """Return the bounds of an exhaustive run as text, such as `2 replicas, 1 record and 2 epoch changes`."""
-    return (
-        f"{settings.replicas} replicas, {settings.records} record{'s' * (settings.records != 1)}"
-        f" and {settings.epochs} epoch change{'s' * (settings.epochs != 1)}"
-    )
 
 
 def to_be_written(size: Size) -> Iterator[str]:
@@ -120,7 +113,7 @@ def _goes_on(kept: Path) -> str:
 
 def _verdict(conformance: Conformance, plan: Plan, of_all: Counts) -> str:
     (protocol,) = plan.protocols
-    within = f"{of_all.reachable:,} transitions reachable with {bounds_text(plan.settings)}"
+    within = f"{of_all.reachable:,} transitions reachable with {report.bounds_text(plan.settings)}"
     judged = f"checked by {plan.judged_by}"
     if conformance.conforms and of_all.is_complete:
         but = f", except {of_all.differing:,} that differ" if of_all.differing else ""
@@ -146,7 +139,3 @@ def _differ(some: Counts) -> str:
     parts = [f"; {some.differing:,} differ"] if some.differing else []
     parts += [f"; {some.behind:,} lie only behind differing ones, and were not played"] if some.behind else []
     return "".join(parts)
-
-
-def _plain(some: Counts) -> "documents.Played":
-    return {"reachable": some.reachable, "played": some.played, "differing": some.differing, "behind": some.behind}

@@ -130,7 +130,7 @@ def test_a_cluster_raises_an_error_if_its_storage_cannot_be_formatted(
     fake_java(formats=1)
     with (
         pytest.raises(ClusterError, match=r"StorageTool cannot format controller: it ended with 1"),
-        running(no_kafka, tmp_path, tmp_path / "logs"),
+        running(Cluster(no_kafka, tmp_path, tmp_path / "logs")),
     ):
         pass
 
@@ -140,7 +140,7 @@ def test_a_cluster_stops_its_running_and_paused_nodes_at_the_end(
 ) -> None:
     fake_java()
     monkeypatch.setattr(clusters, "accepts", lambda port: True)
-    with running(no_kafka, tmp_path, tmp_path / "logs") as cluster:
+    with running(Cluster(no_kafka, tmp_path, tmp_path / "logs")) as cluster:
         wait(lambda: all(node.state == "running" for node in cluster.nodes))
         cluster.brokers["C"].pause()
     assert [node.state for node in cluster.nodes] == ["down"] * 4

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from epochfuzz.harness.cluster.broker import cluster as clusters
-from epochfuzz.harness.cluster.broker.cluster import running
+from epochfuzz.harness.cluster.broker.cluster import Cluster, running
 from epochfuzz.harness.cluster.broker.data import Copies
 from epochfuzz.harness.cluster.broker.installation import Installation
 
@@ -33,7 +33,7 @@ def test_the_cluster_copies_its_data_before_each_restart_and_at_the_end(
 ) -> None:
     fake_java()
     monkeypatch.setattr(clusters, "accepts", lambda port: True)
-    with running(no_kafka, tmp_path, tmp_path / "logs", data=tmp_path / "kept") as cluster:
+    with running(Cluster(no_kafka, tmp_path, tmp_path / "logs"), tmp_path / "kept") as cluster:
         broker = cluster.brokers["A"]
         for content in ("first", "second"):
             replica(broker.data, content)

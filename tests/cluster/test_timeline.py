@@ -141,7 +141,7 @@ def test_a_recorded_step_has_the_roles_the_logs_and_the_new_records_of_clients(
     a.log.path.write_text(LEADER + "\n")
     b.log.path.write_text(FOLLOWER + "\n")
     recorder = Recorder(cluster.brokers, "t-0")
-    role = recorder.role("A")
+    role = a.log.role("t-0")
     assert role is not None
     read = [ConsumedRecord("m", 6, role.at + 1)]
     recorder.note("3", "before", [], [])

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.cli.rerun import verdict_text
+from epochfuzz.harness.trace.replay import broken_text
 from tests.systems.matrix import Replays, Sight, evidence, table
 from tests.systems.registry import SYSTEMS
 from tests.systems.system import BuildError, System
@@ -75,7 +75,7 @@ def show(sights: Sequence[Sight], out: Console) -> None:
     for sight in sights:
         if sight.expected is not None:
             told = "" if not sight.expected.broken else f"; {sight.expected.issue or 'no issue known'}"
-            out.print(f"{sight.case.id} on {sight.system.name}: {verdict_text(sight.run)}{told}", markup=False)
+            out.print(f"{sight.case.id} on {sight.system.name}: {broken_text(sight.run)}{told}", markup=False)
         for complaint in sight.complaints:
             out.print(f"NOT AS EXPECTED: {sight.case.id} on {sight.system.name}: {complaint}", markup=False)
 

@@ -7,11 +7,10 @@ from rich.table import Table
 
 from epochfuzz.harness.cases.case import Case, OnSystem
 from epochfuzz.harness.cases.verdict import broken_otherwise
-from epochfuzz.harness.cli.rerun import verdict_text
 from epochfuzz.harness.conform.protocol.discrepancy import JUDGED, Discrepancy, SubjectUnable
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.run.rerun import Rerun, rerun
-from epochfuzz.harness.trace.replay import Run
+from epochfuzz.harness.trace.replay import Run, broken_text
 from epochfuzz.model.kafka.contract.properties import PROPERTIES
 from tests.systems.system import System
 
@@ -49,7 +48,7 @@ class Sight:
         if self.failed is not None:
             return [f"no answer: {self.failed.sentence}"]
         if self.again is not None and self.again.first_broken != self.rerun.first_broken:
-            return [f"unstable: {verdict_text(self.run)}, and the next time {verdict_text(self.again.subject)}"]
+            return [f"unstable: {broken_text(self.run)}, and the next time {broken_text(self.again.subject)}"]
         return [*broken_otherwise(self.run, self.expected)] if self.expected is not None else []
 
 

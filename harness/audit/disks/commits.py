@@ -7,18 +7,12 @@ commits a lower position, and the earlier commit is the evidence of the loss.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from epochfuzz.harness.audit.disks.files import Unreadable, reason
+from epochfuzz.harness.audit.disks.files import Unreadable
 from epochfuzz.harness.audit.disks.found import LocatedReplica
-from epochfuzz.harness.audit.disks.records import (
-    Bytes,
-    DiskRecord,
-    MalformedRecords,
-    batches,
-    is_control,
-    is_intact,
-    records,
-)
+from epochfuzz.harness.audit.disks.records import batches, is_control, is_intact, records
 from epochfuzz.harness.audit.disks.segments import Damage, bounded
+from epochfuzz.harness.cluster.record_format.batches import StoredRecord
+from epochfuzz.harness.cluster.record_format.fields import Bytes, MalformedBytes
 
 _OFFSET_COMMIT_KEYS = (0, 1)  # GroupMetadataManager; 2 is a group itself
 _FIRST_WITH_EPOCH, _FIRST_FLEXIBLE, _NEWEST = 3, 4, 4
@@ -65,7 +59,7 @@ def commits_of(where: LocatedReplica, broker: int | None, topics: Iterable[tuple
                     continue
                 try:
                     read = [_commit(each, (file, batch.position, broker)) for each in records(batch, data)]
-                except MalformedRecords as error:
+                except MalformedBytes as error:
                     found.problems.append(f"{file}, byte {batch.position:,}: {error}")
                     break
                 for each in read:
@@ -73,8 +67,6 @@ def commits_of(where: LocatedReplica, broker: int | None, topics: Iterable[tuple
                         found.add(each)
         except (Damage, Unreadable) as error:
             found.problems.append(f"{file}: {error}")
-        except OSError as error:
-            found.problems.append(f"{file}: cannot be read: {reason(error)}")
     return found
 
 
@@ -89,13 +81,13 @@ def still_stands(commit: Commit) -> bool:
         for batch, data in batches(commit.file):
             if batch.position == commit.byte:
                 return is_intact(batch, data)
-    except (Damage, Unreadable, OSError):
+    except (Damage, Unreadable):
         pass
     return False
 
 
-def _commit(record: DiskRecord, place: tuple[str, int, int | None]) -> Commit | None:
-    """Return the commit in a record, or None for tombstones and group metadata. Raises MalformedRecords."""
+def _commit(record: StoredRecord, place: tuple[str, int, int | None]) -> Commit | None:
+    """Return the commit in a record, or None for tombstones and group metadata. Raises MalformedBytes."""
     if record.key is None or record.value is None:
         return None
     key, value = Bytes(record.key), Bytes(record.value)

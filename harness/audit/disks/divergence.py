@@ -149,7 +149,7 @@ def _batches(replica: DiskReplica, run: EpochRun, first: int, last: int) -> Iter
                         return
                     if batch.base >= first and batch.epoch == run.epoch:
                         yield BatchPlace(entry.path, batch)
-        except (Damage, Unreadable, OSError):
+        except (Damage, Unreadable):
             return
 
 
@@ -165,7 +165,7 @@ def _is_intact(place: BatchPlace) -> bool:
     try:
         with opened(place.file) as descriptor:
             return is_intact(batch, os.pread(descriptor, batch.size, batch.position))
-    except (Unreadable, OSError):
+    except Unreadable:
         return False
 
 

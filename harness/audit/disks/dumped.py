@@ -14,7 +14,7 @@ from typing import Any
 
 from epochfuzz.harness.audit.disks import segments
 from epochfuzz.harness.audit.disks.commits import Commit, Commits
-from epochfuzz.harness.audit.disks.files import Unreadable, opened, reason
+from epochfuzz.harness.audit.disks.files import Unreadable, opened
 from epochfuzz.harness.audit.disks.found import METADATA, LocatedReplica, partition_of
 from epochfuzz.harness.audit.disks.metadata_log import (
     MetadataLog,
@@ -87,8 +87,6 @@ def dumped(file: str, broker: int | None) -> Dumped:
                 found.commits.add(each)
     except Unreadable as error:
         found.problems.append(f"{file}: {error}")
-    except OSError as error:
-        found.problems.append(f"{file}: cannot be read: {reason(error)}")
     for own in by_replica.values():
         own.sort(key=lambda segment: segment.base)
     found.metadata += logs.values()

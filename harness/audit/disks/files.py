@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from epochfuzz.harness.audit.errors import reason
+
 LARGEST_TEXT = 64 << 20  # bytes of a checkpoint: room for a million partitions
 
 
@@ -48,7 +50,7 @@ def has(directory: str, name: str) -> bool:
 
 @contextmanager
 def opened(path: str) -> Iterator[int]:
-    """Open a regular file to read, and yield its descriptor. Raises Unreadable.
+    """Open a regular file to read, and yield its descriptor. Raises Unreadable, also if a read in the block fails.
 
     With O_NONBLOCK, the audit does not hang if a pipe has replaced the file since the file was listed.
     """
@@ -60,6 +62,8 @@ def opened(path: str) -> Iterator[int]:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise Unreadable("is not a regular file")
         yield descriptor
+    except OSError as error:
+        raise Unreadable(f"cannot be read: {reason(error)}") from None
     finally:
         os.close(descriptor)
 
@@ -85,10 +89,7 @@ def text_of(path: str) -> str:
     with opened(path) as descriptor:
         if os.fstat(descriptor).st_size > LARGEST_TEXT:
             raise Unreadable(f"is larger than {LARGEST_TEXT >> 20} MiB, more than Kafka writes there")
-        try:
-            data = _whole(descriptor)
-        except OSError as error:
-            raise Unreadable(f"cannot be read: {reason(error)}") from None
+        data = _whole(descriptor)
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -101,9 +102,3 @@ def _whole(descriptor: int) -> bytes:
         parts.append(part)
         at += len(part)
     return b"".join(parts)
-
-
-def reason(error: Exception) -> str:
-    """Return a short description of an error."""
-    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return f"{said} (run audit as a user who may read it)" if isinstance(error, PermissionError) else said

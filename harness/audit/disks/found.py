@@ -54,7 +54,7 @@ def is_dump(path: str) -> bool:
     try:
         with opened(path) as descriptor:
             return os.pread(descriptor, len(_DUMP), 0) == _DUMP
-    except (Unreadable, OSError):
+    except Unreadable:
         return False
 
 

@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from epochfuzz.harness.audit.disks.files import Unreadable, entries, reason
+from epochfuzz.harness.audit.disks.files import Unreadable, entries
 from epochfuzz.harness.audit.disks.found import LocatedReplica
-from epochfuzz.harness.audit.disks.records import Bytes, MalformedRecords, batches, is_control, is_intact, records
+from epochfuzz.harness.audit.disks.records import batches, is_control, is_intact, records
 from epochfuzz.harness.audit.disks.segments import BatchHeader, Damage
+from epochfuzz.harness.cluster.record_format.fields import Bytes, MalformedBytes
 
 NOBODY = -1
 
@@ -99,8 +100,6 @@ def _batches(log: MetadataLog, file: str) -> Iterator[tuple[BatchHeader, bytes]]
         yield from batches(file)
     except (Damage, Unreadable) as error:
         forget(log, f"{file}: {error}")
-    except OSError as error:
-        forget(log, f"{file}: cannot be read: {reason(error)}")
 
 
 def forget(log: MetadataLog, problem: str) -> None:
@@ -140,7 +139,7 @@ def _read(log: MetadataLog, file: str, batch: BatchHeader, data: bytes) -> None:
         for record in records(batch, data):
             if record.value is not None:
                 _apply(log, Bytes(record.value), (file, batch.position, record.offset, batch.time))
-    except MalformedRecords as error:
+    except MalformedBytes as error:
         forget(log, f"{file}, byte {batch.position:,}: a record cannot be read: {error}")
 
 
@@ -163,7 +162,7 @@ class PartitionChange:
 
 def _apply(log: MetadataLog, value: Bytes, place: Place) -> None:
     if value.unsigned() != _FRAME_VERSION:
-        raise MalformedRecords("the frame of the record has an unknown version")
+        raise MalformedBytes("the frame of the record has an unknown version")
     key, version = value.unsigned(), value.unsigned()
     if key == _TOPIC:
         name = _string(value)
@@ -302,7 +301,7 @@ def _members(value: Bytes) -> tuple[int, ...] | None:
     if size < 0:
         return None
     if size > _MOST_MEMBERS:
-        raise MalformedRecords(f"{size} replicas of one partition")
+        raise MalformedBytes(f"{size} replicas of one partition")
     return tuple(value.number(4) for _ in range(size))
 
 
@@ -310,7 +309,7 @@ def _tags(value: Bytes) -> dict[int, bytes]:
     """Return the tagged fields of a record."""
     count = value.unsigned()
     if count > _MOST_MEMBERS:
-        raise MalformedRecords(f"{count} tagged fields")
+        raise MalformedBytes(f"{count} tagged fields")
     found = {}
     for _ in range(count):
         tag = value.unsigned()

@@ -1,25 +1,22 @@
 """Segments: read the headers of all batches, and the leader epochs in the headers. The records are not read.
 
-A header of message format 2 has 61 bytes (https://kafka.apache.org/documentation/#recordbatch). Its checksum does not
-cover the base offset, the length and the leader epoch. A header therefore counts only if its offset and epoch continue
-the previous batch.
+A header of message format 2 has 61 bytes (cluster/record_format/batches.py). Its checksum does not cover the base
+offset, the length and the leader epoch. A header therefore counts only if its offset and epoch continue the previous
+batch.
 """
 
 import os
 import re
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from epochfuzz.harness.audit.disks.files import Unreadable, opened, reason
+from epochfuzz.harness.audit.disks.files import Unreadable, opened
 from epochfuzz.harness.audit.disks.producers import ProducerRun, ProducerRuns
+from epochfuzz.harness.audit.errors import reason
+from epochfuzz.harness.cluster.record_format.batches import BEFORE_LENGTH_COUNTS, HEADER
 
 NAME = re.compile(r"([0-9]{20})\.log")
 
-# baseOffset, batchLength, partitionLeaderEpoch, magic, crc, attributes, lastOffsetDelta, baseTimestamp, maxTimestamp,
-# producerId, producerEpoch, baseSequence, records
-HEADER = struct.Struct(">qiibIhiqqqhii")
-BEFORE_LENGTH_COUNTS = 12  # bytes: baseOffset and batchLength itself
 _LEAST_LENGTH = HEADER.size - BEFORE_LENGTH_COUNTS
 _MAGIC = 2
 _MAGIC_AT = 16  # bytes from the start of a batch, in every format

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import IO
 
+from epochfuzz.harness.audit.errors import reason
 from epochfuzz.harness.audit.lines import times
 from epochfuzz.harness.audit.lines.blocks import context_of
 from epochfuzz.harness.audit.lines.cleaning import cleaned
@@ -23,14 +24,7 @@ from epochfuzz.harness.audit.lines.sources import opened
 from epochfuzz.harness.audit.lines.unwrapping import Unwrap, unwrap_of
 from epochfuzz.harness.audit.lines.wordings import LOOKED_FOR
 from epochfuzz.harness.audit.unpacking.forms import TEXT
-from epochfuzz.harness.audit.unpacking.unpacking import (
-    UNPACKING_ERRORS,
-    Member,
-    UnpackedBytes,
-    buffered,
-    members,
-    reason,
-)
+from epochfuzz.harness.audit.unpacking.unpacking import UNPACKING_ERRORS, Member, UnpackedBytes, buffered, members
 
 _CHUNK = 1 << 18  # bytes; fits into a processor's cache, because each chunk is searched for one needle after another
 _LONGEST = 1 << 16  # bytes of the longest line that is parsed as a whole

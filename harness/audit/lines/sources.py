@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from epochfuzz.harness.audit.disks.checkpoints import EPOCHS
-from epochfuzz.harness.audit.errors import AuditError
+from epochfuzz.harness.audit.errors import AuditError, reason
 from epochfuzz.harness.audit.unpacking.forms import SNIFFED, TEXT, WIDE, form_of
-from epochfuzz.harness.audit.unpacking.unpacking import reason, shown
+from epochfuzz.harness.audit.unpacking.unpacking import shown
 from epochfuzz.harness.environment.extras import require
 
 _PATIENCE = 10  # seconds to wait until another process opens a pipe for writing

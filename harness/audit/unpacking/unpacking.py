@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any, Protocol
 
-from epochfuzz.harness.audit.errors import AuditError
+from epochfuzz.harness.audit.errors import AuditError, reason
 from epochfuzz.harness.audit.unpacking.forms import BEGINNINGS, SNIFFED, TEXT, WIDE, form_of
+from epochfuzz.harness.text.printable import printable
 
 _BUFFER = 1 << 16
 _DEEPEST = 5  # greatest depth of nested packings
@@ -101,12 +102,6 @@ def buffered(content: IO[bytes]) -> io.BufferedReader:
     return content if isinstance(content, io.BufferedReader) else io.BufferedReader(_Raw(content), _BUFFER)
 
 
-def reason(error: Exception) -> str:
-    """Return the reason for an error in a few words."""
-    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return f"{said} (run audit as a user who may read it)" if isinstance(error, PermissionError) else said
-
-
 def _of_tar(name: str, stream: IO[bytes], budget: UnpackedBytes, depth: int) -> Iterator[Member]:
     with tarfile.open(fileobj=stream, mode="r|", errors="backslashreplace") as archive:
         for info in archive:
@@ -153,8 +148,7 @@ def _seekable(stream: IO[bytes], budget: UnpackedBytes) -> IO[bytes]:
 
 def shown(name: str) -> str:
     """Return a file name as printable text, with control characters and bytes that are not UTF-8 escaped."""
-    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    return printable(name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
 
 
 class _Stream(io.RawIOBase):

@@ -14,6 +14,7 @@ from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.campaign.store import blocks, determinism
 from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind
 from epochfuzz.harness.conform.run import block_rows
+from epochfuzz.harness.conform.run.attempts import FOR_SLOW, MOST_SECONDS
 from epochfuzz.harness.conform.run.block import BlockResult, FailedTrial, Trial
 from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
 from epochfuzz.harness.conform.run.drive import ConformanceFailure

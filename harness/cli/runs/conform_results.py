@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from epochfuzz.harness.cli.output import BadInput, Exit, print_json
+from epochfuzz.harness.cli.output import BadInput, Exit, files_as_bad_input, print_json
 from epochfuzz.harness.cli.runs.conform_request import ConformRequest
 from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
 from epochfuzz.harness.conform.protocol.process import CommandError
 from epochfuzz.harness.conform.run.cases import save_case
-from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.proofs import proofs
 from epochfuzz.harness.conform.run.run import Conformance
@@ -66,7 +65,6 @@ def _prove_and_save(
     Saves the findings that have events and are not known bugs. Returns a proof or None for each finding, and the case
     files by the index of the finding.
     """
-
     proving = asked.certify
     with asked.out.status("certifying"), Interruption() as interruption:
         known = conformance.nonconformities
@@ -78,16 +76,15 @@ def _prove_and_save(
     for number, (nonconformity, proof) in enumerate(zip(known, proven, strict=True)):
         asked.out.print(report.nonconformity_text(nonconformity, proof))
         if nonconformity.sighting.sent:
-            link = play_links.to_difference(nonconformity)
-            play_links.show(asked.out, link)
+            play_links.show(asked.out, play_links.to_difference(nonconformity))
         if nonconformity.sighting.sent and not nonconformity.known_flaw:
-            saved[number] = _save(nonconformity, plan.seed, asked.cases)
+            with files_as_bad_input("--out"):
+                saved[number] = save_case(nonconformity, plan.seed, asked.cases)
             asked.out.print(f"saved as {saved[number]}", markup=False)
     return proven, saved
 
 
 def _show_end(ending: ConformEnding, plan: Plan, conformance: Conformance) -> None:
-
     out, again, tours = ending.asked.out, ending.again, ending.asked.exhaustive
     if conformance.interrupted:
         ended = transitions.interrupted(conformance, ending.kept) if tours else report.interrupted(conformance, plan)
@@ -110,7 +107,6 @@ def _print_document(
     saved: dict[int, Path],
     proven: list[Reproducer | None],
 ) -> None:
-
     document = report.document(conformance, plan, saved, proven)
     if ending.asked.exhaustive:
         played = transitions.document(conformance, plan)
@@ -123,15 +119,6 @@ def _print_document(
 
 def unusable(error: SubjectUnable | CommandError) -> BadInput:
     """Return BadInput for an adapter that cannot start, or that does not support the protocol or the settings."""
-
     if isinstance(error, SubjectUnable):
         return BadInput(f"the system under test cannot run this protocol and configuration: {error}")
     return BadInput(str(error))
-
-
-def _save(nonconformity: ConformanceFinding, seed: int, directory: Path) -> Path:
-
-    try:
-        return save_case(nonconformity, seed, directory)
-    except OSError as error:
-        raise BadInput(f"--out: {error.filename}: {error.strerror}") from None

@@ -45,10 +45,6 @@ class FuzzRequest:
         """Return the request, with a random seed if it has none."""
         return self if self.given_seed is not None else self.with_seed(random_seed())
 
-    def saved_by(self, saving: Saving | None) -> "FuzzRequest":
-        """Return a copy of the request that saves its findings with `saving` (None: saves no findings)."""
-        return replace(self, saving=saving)
-
     def within(self, schedules: int | None = None, seconds: float | None = None) -> "FuzzRequest":
         """Return a copy of the request with these limits, or the request itself if it has a limit already."""
         is_bounded = self.schedules is not None or self.seconds is not None

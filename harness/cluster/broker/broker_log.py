@@ -74,6 +74,10 @@ class BrokerLog:
         self._lines.extend(self._new())
         return [line for line in self._lines if line.partition.rpartition("-")[0] == topic]
 
+    def role(self, partition: str) -> LogLine | None:
+        """Return the last line that names the broker's role in a partition (leader or follower), or None."""
+        return next((line for line in reversed(self.lines(partition)) if line.kind != "truncation"), None)
+
     def last_error(self) -> str:
         """Return the last line with an error. Without an error, return the last line of the file."""
         try:

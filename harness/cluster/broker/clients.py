@@ -100,16 +100,16 @@ class IdempotentProducer(_Client):
 
 
 class PartitionConsumer(_Client):
-    """A consumer of one partition. `read` has all records that the consumer has read so far."""
+    """A consumer of a topic's partition 0, from its start. `read` has all records that the consumer has read so far."""
 
-    def __init__(self, bootstrap: str, topic: str, partition: int = 0, offset: int = 0) -> None:
+    def __init__(self, bootstrap: str, topic: str) -> None:
         super().__init__()
         self.read: list[ConsumedRecord] = []
         self.errors: list[str] = []
         self._consumer = Consumer(
             _QUIET | {"bootstrap.servers": bootstrap, "group.id": "reader", "enable.auto.commit": False}
         )
-        self._consumer.assign([TopicPartition(topic, partition, offset)])
+        self._consumer.assign([TopicPartition(topic, 0, 0)])
 
     def serve(self) -> None:
         """Wait briefly for a record, and add the record to `read` or its error to `errors`."""
@@ -178,13 +178,13 @@ class Admin:
         wanted = NewTopic(name, num_partitions=len(replicas), replica_assignment=replicas, config=config)
         _result(f"topic {name} is created", self._client.create_topics([wanted])[name])
 
-    def leader_and_isr(self, topic: str, partition: int = 0) -> tuple[int, list[int]]:
-        """Return the leader and the ISR of a partition, in the view of the broker that responds.
+    def leader_and_isr(self, topic: str) -> tuple[int, list[int]]:
+        """Return the leader and the ISR of a topic's partition 0, in the view of the broker that responds.
 
         Leader -1 means that there is no leader, or that no broker responds.
         """
         try:
-            known = self._client.list_topics(topic, timeout=1).topics[topic].partitions.get(partition)
+            known = self._client.list_topics(topic, timeout=1).topics[topic].partitions.get(0)
         except KafkaException:
             return -1, []
         return (known.leader, sorted(known.isrs)) if known else (-1, [])

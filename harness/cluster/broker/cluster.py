@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from epochfuzz.harness.cluster.broker.data import Copies
 from epochfuzz.harness.cluster.broker.installation import Installation
@@ -121,25 +122,22 @@ class Cluster:
         }
 
 
+_AnyCluster = TypeVar("_AnyCluster", bound=Cluster)
+
+
 @contextmanager
-def running(
-    kafka: Installation,
-    room: Path,
-    logs: Path,
-    settings: Mapping[str, object] | None = None,
-    data: Path | None = None,
-) -> Iterator[Cluster]:
+def running(cluster: _AnyCluster, data: Path | None = None) -> Iterator[_AnyCluster]:
     """Start a cluster, yield it, and stop it at the end of this block, also after an error.
 
     `data` is a directory for copies of the nodes' data, or None.
     """
-    with ExitStack() as ending:
-        cluster = Cluster(kafka, room, logs, settings)
-        if data is not None:
-            cluster.keep_data(data)
-        ending.callback(cluster.stop)
+    if data is not None:
+        cluster.keep_data(data)
+    try:
         cluster.start()
         yield cluster
+    finally:
+        cluster.stop()
 
 
 def new_id() -> str:

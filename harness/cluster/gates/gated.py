@@ -1,7 +1,6 @@
 """A Kafka cluster whose nodes reach each other only through gates. Clients connect directly."""
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from epochfuzz.harness.cluster.broker.cluster import CONTROLLER, HOST, NAMES, Cluster
@@ -117,18 +116,3 @@ class GatedCluster(Cluster):
             "auto.create.topics.enable": "false",
             "offsets.topic.num.partitions": 1,
         }
-
-
-@contextmanager
-def running(kafka: Installation, room: Path, logs: Path, data: Path | None = None) -> Iterator[GatedCluster]:
-    """Start a cluster with gates, yield it, and stop it at the end of this block, also after an error.
-
-    `data` is a directory for copies of the nodes' data, or None.
-    """
-    with ExitStack() as ending:
-        cluster = GatedCluster(kafka, room, logs)
-        if data is not None:
-            cluster.keep_data(data)
-        ending.callback(cluster.stop)
-        cluster.start()
-        yield cluster

@@ -111,10 +111,11 @@ class Gates:
         """
         return self._epochs.get(message.connection, {}).get(topic)
 
-    def fetch_error(self, answer: ProxiedMessage) -> int:
-        """Return the first error code in a fetch response, or 0."""
+    def error(self, answer: ProxiedMessage) -> int:
+        """Return the first error code in the response to a fetch or to an ISR proposal, or 0."""
         content = self.content(answer)
-        parts = [part for topic in content["Responses"] for part in topic["Partitions"]]
+        topics = content["Topics" if answer.kind is RequestKind.ALTER else "Responses"]
+        parts = [part for topic in topics for part in topic["Partitions"]]
         return next((int(each["ErrorCode"]) for each in (content, *parts) if each["ErrorCode"]), 0)
 
     def describe(self, answer: ProxiedMessage) -> str:
@@ -123,15 +124,9 @@ class Gates:
             if part["DivergingEpoch"]:
                 diverging = part["DivergingEpoch"]
                 return f"epoch {diverging['Epoch']} ends at offset {diverging['EndOffset']}"
-            count = sum(len(batch.values()) for batch in batches(part["Records"] or b""))
+            count = sum(len(batch.records()) for batch in batches(part["Records"] or b""))
             return f"{count} records, high watermark {part['HighWatermark']}"
         return "nothing new"
-
-    def alter_error(self, answer: ProxiedMessage) -> int:
-        """Return the first error code in the response to an ISR proposal, or 0."""
-        content = self.content(answer)
-        parts = [part for topic in content["Topics"] for part in topic["Partitions"]]
-        return next((int(each["ErrorCode"]) for each in (content, *parts) if each["ErrorCode"]), 0)
 
     def _note(self, message: ProxiedMessage) -> None:
         """Record the metadata offset that a heartbeat contains, or the leader epochs that a fetch contains."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from epochfuzz.harness.cluster.broker.segments import Batch, batches
 from epochfuzz.harness.cluster.gates.schema import Definition
+from epochfuzz.harness.cluster.record_format.fields import Bytes
 
 DIRECTORY = "__cluster_metadata-0"
 NOBODY = -1
@@ -88,7 +89,7 @@ class ControllerLog:
         if batch.is_control:
             return
         said: list[tuple[str, bool]] = []
-        for offset, value in zip((offset for offset, _ in batch.records()), batch.values(), strict=True):
+        for offset, value in batch.records():
             self.end = offset + 1
             said.extend(self._record(value))
         if said:
@@ -169,15 +170,6 @@ _APPLY = {
 
 def _opened(value: bytes) -> tuple[int, int, bytes]:
     """Return the record type, the version and the encoded fields of a metadata record. Skips the frame version."""
-    numbers, at = [], 0
-    for _ in range(3):
-        number = shift = 0
-        while True:
-            byte = value[at]
-            at += 1
-            number |= (byte & 0x7F) << shift
-            shift += 7
-            if not byte & 0x80:
-                break
-        numbers.append(number)
-    return numbers[1], numbers[2], value[at:]
+    fields = Bytes(value)
+    _, key, version = (fields.unsigned() for _ in range(3))
+    return key, version, fields.take(fields.rest)

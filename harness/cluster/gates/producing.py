@@ -13,12 +13,13 @@ from epochfuzz.harness.cluster.broker.clients import NotAcknowledged
 from epochfuzz.harness.cluster.errors import NotReached
 from epochfuzz.harness.cluster.gates.frames import Api
 from epochfuzz.harness.cluster.gates.requests import Caller
+from epochfuzz.harness.cluster.record_format.batches import crc32c
+from epochfuzz.harness.cluster.record_format.fields import zigzag
 from epochfuzz.harness.documents.cluster_records import Acknowledged
 
 _ANSWERED_WITHIN = 300.0  # seconds: a producer waits for the whole schedule
 _ACKS = {"all": -1, "0": 0, "1": 1}
 _PRODUCER = 1000
-_CASTAGNOLI = 0x82F63B78
 
 
 class Sending:
@@ -66,29 +67,10 @@ def batch(value: bytes, timestamp: int, sequence: int | None = None) -> bytes:
     producer.
     """
     producer = (-1, -1, -1) if sequence is None else (_PRODUCER, 0, sequence)
-    body = b"\0" + _zigzag(0) + _zigzag(0) + _zigzag(-1) + _zigzag(len(value)) + value + _zigzag(0)
-    record = _zigzag(len(body)) + body
+    body = b"\0" + zigzag(0) + zigzag(0) + zigzag(-1) + zigzag(len(value)) + value + zigzag(0)
+    record = zigzag(len(body)) + body
     # attributes, lastOffsetDelta, baseTimestamp, maxTimestamp, producerId, producerEpoch, baseSequence, records
     checked = struct.pack(">hiqqqhii", 0, 0, timestamp, timestamp, *producer, 1) + record
     # partitionLeaderEpoch, magic, crc
     rest = struct.pack(">ibI", -1, 2, crc32c(checked)) + checked
     return struct.pack(">qi", 0, len(rest)) + rest
-
-
-def crc32c(data: bytes) -> int:
-    """Return the CRC-32C checksum of `data` (RFC 3720). No dependency of epochfuzz provides this function."""
-    found = 0xFFFFFFFF
-    for byte in data:
-        found ^= byte
-        for _ in range(8):
-            found = found >> 1 ^ (_CASTAGNOLI if found & 1 else 0)
-    return found ^ 0xFFFFFFFF
-
-
-def _zigzag(number: int) -> bytes:
-    number = number << 1 ^ number >> 63
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    return bytes([*out, number])

@@ -109,7 +109,6 @@ class Caller:
         for part in (part for each in answer["Responses"] for part in each["Partitions"]):
             for batch in batches(part["Records"] or b""):
                 if not batch.is_control and not part["ErrorCode"]:
-                    offsets = (offset for offset, _ in batch.records())
-                    values = (value.decode(errors="replace") for value in batch.values())
-                    found.extend(pair for pair in zip(offsets, values, strict=True) if pair[0] < part["HighWatermark"])
+                    below = (each for each in batch.records() if each[0] < part["HighWatermark"])
+                    found += [(offset, value.decode(errors="replace")) for offset, value in below]
         return found

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from epochfuzz.harness.cluster.errors import ClusterError
+from epochfuzz.harness.cluster.record_format.fields import Bytes, MalformedBytes, varint
 
 _COMMENT = re.compile(r"^\s*//.*$", re.MULTILINE)
 _NEVER = range(0)
@@ -59,7 +60,7 @@ class Definition:
         """Return the fields of a message from its bytes. Raises ValueError for invalid data."""
         try:
             return _read_fields(_Reader(data), self._fields, version, version in self.flexible)
-        except (struct.error, IndexError, UnicodeDecodeError) as error:
+        except (MalformedBytes, UnicodeDecodeError) as error:
             raise ValueError(f"this is not a {self.name} of version {version}: {error}") from None
 
     def encode(self, values: dict[str, Any], version: int) -> bytes:
@@ -145,28 +146,10 @@ class _Field:
         )
 
 
-class _Reader:
-    def __init__(self, data: bytes) -> None:
-        self.data, self.at = data, 0
-
-    def take(self, size: int) -> bytes:
-        if size < 0 or self.at + size > len(self.data):
-            raise IndexError(f"it ends before byte {self.at + size}")
-        self.at += size
-        return self.data[self.at - size : self.at]
-
-    def number(self, kind: str) -> Any:
+class _Reader(Bytes):
+    def number_of(self, kind: str) -> Any:
         layout = _NUMBERS[kind]
         return struct.unpack(layout, self.take(struct.calcsize(layout)))[0]
-
-    def varint(self) -> int:
-        found = shift = 0
-        while True:
-            byte = self.take(1)[0]
-            found |= (byte & 0x7F) << shift
-            if not byte & 0x80:
-                return found
-            shift += 7
 
 
 def _read_fields(reader: _Reader, fields: list[_Field], version: int, flexible: bool) -> dict[str, Any]:
@@ -177,9 +160,9 @@ def _read_fields(reader: _Reader, fields: list[_Field], version: int, flexible: 
             found[each.name] = _read(reader, each, version, flexible)
     if flexible:
         tags = {each.tag: each for each in there if version in each.tagged}
-        for _ in range(reader.varint()):
-            tag = reader.varint()
-            data = reader.take(reader.varint())
+        for _ in range(reader.unsigned()):
+            tag = reader.unsigned()
+            data = reader.take(reader.unsigned())
             if tag in tags:
                 found[tags[tag].name] = _read(_Reader(data), tags[tag], version, flexible)
     return found
@@ -188,9 +171,9 @@ def _read_fields(reader: _Reader, fields: list[_Field], version: int, flexible: 
 def _read(reader: _Reader, field: _Field, version: int, flexible: bool) -> Any:
     compact = field.is_compact(flexible)
     if field.type.startswith("[]"):
-        count = reader.varint() - 1 if compact else reader.number("int32")
+        count = reader.unsigned() - 1 if compact else reader.number_of("int32")
         return None if count < 0 else [_read_one(reader, field, version, flexible) for _ in range(count)]
-    if field.type not in _NUMBERS and field.fields and version in field.nullable and reader.number("int8") < 0:
+    if field.type not in _NUMBERS and field.fields and version in field.nullable and reader.number_of("int8") < 0:
         return None
     return _read_one(reader, field, version, flexible)
 
@@ -198,26 +181,19 @@ def _read(reader: _Reader, field: _Field, version: int, flexible: bool) -> Any:
 def _read_one(reader: _Reader, field: _Field, version: int, flexible: bool) -> Any:
     kind = field.item
     if kind in _NUMBERS:
-        return reader.number(kind)
+        return reader.number_of(kind)
     if kind == "uuid":
         return uuid.UUID(bytes=reader.take(_UUID_SIZE))
     if kind in ("string", "bytes", "records"):
         if field.is_compact(flexible):
-            size = reader.varint() - 1
+            size = reader.unsigned() - 1
         else:
-            size = reader.number("int16" if kind == "string" else "int32")
+            size = reader.number_of("int16" if kind == "string" else "int32")
         if size < 0:
             return None
         data = reader.take(size)
         return data.decode() if kind == "string" else data
     return _read_fields(reader, field.fields, version, flexible)
-
-
-def _write_varint(out: bytearray, number: int) -> None:
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
 
 
 def _write_fields(out: bytearray, fields: list[_Field], values: dict[str, Any], version: int, flexible: bool) -> None:
@@ -227,12 +203,12 @@ def _write_fields(out: bytearray, fields: list[_Field], values: dict[str, Any], 
             _write(out, each, values.get(each.name, each.default), version, flexible)
     if flexible:
         tags = [each for each in there if version in each.tagged and _is_said(each, values)]
-        _write_varint(out, len(tags))
+        out += varint(len(tags))
         for each in sorted(tags, key=lambda each: each.tag):
             data = bytearray()
             _write(data, each, values[each.name], version, flexible)
-            _write_varint(out, each.tag)
-            _write_varint(out, len(data))
+            out += varint(each.tag)
+            out += varint(len(data))
             out += data
 
 
@@ -255,7 +231,7 @@ def _write(out: bytearray, field: _Field, value: Any, version: int, flexible: bo
 
 def _write_length(out: bytearray, field: _Field, value: Any, flexible: bool, kind: str) -> None:
     if field.is_compact(flexible):
-        _write_varint(out, 0 if value is None else len(value) + 1)
+        out += varint(0 if value is None else len(value) + 1)
     else:
         out += struct.pack(_NUMBERS[kind], -1 if value is None else len(value))
 

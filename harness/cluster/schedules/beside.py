@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE
 from epochfuzz.harness.cluster.schedules.ends import PROPERTIES, broken_at
 from epochfuzz.harness.cluster.schedules.events import EVENTS
 from epochfuzz.harness.cluster.schedules.stage import TopicSettings
@@ -48,6 +49,11 @@ def protocol_of(release: str) -> Protocol | None:
         return parse_protocol(f"kafka-{release}")
     except ProtocolError:
         return None
+
+
+def modelled(release: str) -> Protocol:
+    """Return the protocol that models a release. For an unknown release, return the protocol of DEFAULT_RELEASE."""
+    return protocol_of(release) or parse_protocol(f"kafka-{DEFAULT_RELEASE}")
 
 
 def settings_of(settings: Configuration) -> TopicSettings:

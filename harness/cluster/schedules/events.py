@@ -90,7 +90,7 @@ def fetch(stage: Stage, name: str) -> str:
     request = _fresh_request(stage, name, leader)
     stage.gates.pass_(request)
     (answer,) = stage.until(f"{leader}'s response to {name} is at the gate", lambda: _answers(stage, name, request))
-    error = stage.gates.fetch_error(answer)
+    error = stage.gates.error(answer)
     if error == _FENCED_LEADER_EPOCH:
         stage.fenced[name] = stage.epoch(name)
         stage.gates.pass_(answer)
@@ -107,19 +107,13 @@ def receive(stage: Stage, name: str) -> str:
     Waits until the follower fetches again, or has closed the connection.
     """
     _expect_up(stage, name)
-    answers = stage.gates.held(RequestKind.FETCH, stage.node(name).number, is_response=True)
-    if not answers:
-        raise Nothing(f"no response to {name} is in flight")
-    _deliver(stage, name, answers[0])
+    _deliver(stage, name, _response(stage, RequestKind.FETCH, name, name))
     return f"{name} has {_described(stage, name)}"
 
 
 def drop(stage: Stage, name: str) -> str:
     """Lose the leader's response to a follower, by closing the connection between them."""
-    answers = stage.gates.held(RequestKind.FETCH, stage.node(name).number, is_response=True)
-    if not answers:
-        raise Nothing(f"no response to {name} is in flight")
-    stage.gates.drop(answers[0])
+    stage.gates.drop(_response(stage, RequestKind.FETCH, name, name))
     return f"the response to {name} is lost"
 
 
@@ -279,7 +273,7 @@ def alter(stage: Stage, name: str) -> str:
     (answer, *_) = stage.until(
         f"the response to {name}'s proposal is at the gate", lambda: stage.gates.held(RequestKind.ALTER, number, True)
     )
-    error = stage.gates.alter_error(answer)
+    error = stage.gates.error(answer)
     told = f"rejected with error {error}" if error else "accepted"
     return f"{name}'s proposed ISR {stage.names(proposed)} is {told}: {_decided(stage)}"
 
@@ -287,11 +281,9 @@ def alter(stage: Stage, name: str) -> str:
 def altered(stage: Stage, name: str) -> str:
     """Forward the controller's response to an ISR proposal. Waits until the leader has logged the response."""
     _expect_up(stage, name)
-    answers = stage.gates.held(RequestKind.ALTER, stage.node(name).number, is_response=True)
-    if not answers:
-        raise Nothing(f"no response to {name}'s proposal is in flight")
+    answer = _response(stage, RequestKind.ALTER, name, f"{name}'s proposal")
     size = stage.node(name).log.path.stat().st_size
-    stage.gates.pass_(answers[0])
+    stage.gates.pass_(answer)
     stage.until(f"{name} has logged the response", lambda: _has_logged(stage, name, size))
     return f"{name} has received the response"
 
@@ -299,11 +291,7 @@ def altered(stage: Stage, name: str) -> str:
 def resend(stage: Stage, name: str) -> str:
     """Lose the response to an ISR proposal. Waits until the leader sends the proposal again."""
     _expect_up(stage, name)
-    number = stage.node(name).number
-    answers = stage.gates.held(RequestKind.ALTER, number, is_response=True)
-    if not answers:
-        raise Nothing(f"no response to {name}'s proposal is in flight")
-    stage.gates.drop(answers[0])
+    stage.gates.drop(_response(stage, RequestKind.ALTER, name, f"{name}'s proposal"))
     stage.until(f"{name} proposes again", lambda: stage.proposal(name) is not None)
     return f"{name} sends its proposal again"
 
@@ -357,6 +345,14 @@ def _fresh_request(stage: Stage, name: str, leader: str) -> ProxiedMessage:
         return []
 
     return stage.until(f"{name} asks {leader} in epoch {stage.epoch(name)}", find)[0]
+
+
+def _response(stage: Stage, kind: RequestKind, name: str, what: str) -> ProxiedMessage:
+    """Return the response that a gate (a proxy) holds for a broker. Raises Nothing, which names the request `what`."""
+    answers = stage.gates.held(kind, stage.node(name).number, is_response=True)
+    if not answers:
+        raise Nothing(f"no response to {what} is in flight")
+    return answers[0]
 
 
 def _answers(stage: Stage, name: str, request: ProxiedMessage) -> list[ProxiedMessage]:

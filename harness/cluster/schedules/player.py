@@ -5,10 +5,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
+from epochfuzz.harness.cluster.broker.cluster import running
 from epochfuzz.harness.cluster.broker.data import DATA
 from epochfuzz.harness.cluster.broker.installation import Installation
 from epochfuzz.harness.cluster.errors import ClusterError, NotReached
-from epochfuzz.harness.cluster.gates.gated import GatedCluster, running
+from epochfuzz.harness.cluster.gates.gated import GatedCluster
 from epochfuzz.harness.cluster.room import new_directory, room
 from epochfuzz.harness.cluster.schedules.play import play
 from epochfuzz.harness.cluster.schedules.stage import TopicSettings
@@ -67,8 +68,7 @@ class Player:
         here = self._closing.enter_context(room())
         logs = new_directory(here / "logs" if self._out is None else self._out / f"cluster-{self.clusters}")
         try:
-            return self._closing.enter_context(
-                running(self._kafka, here, logs, logs / DATA if self._keep_data else None)
-            )
+            cluster = GatedCluster(self._kafka, here, logs)
+            return self._closing.enter_context(running(cluster, logs / DATA if self._keep_data else None))
         except NotReached as error:
             raise ClusterError(f"the cluster did not start: {error}") from None

@@ -95,8 +95,7 @@ class Stage:
 
     def role(self, name: str) -> LogLine | None:
         """Return the last line of a broker's log that names the broker's role (leader or follower), or None."""
-        lines = self.cluster.brokers[name].log.lines(self.name)
-        return next((line for line in reversed(lines) if line.kind != "truncation"), None)
+        return self.cluster.brokers[name].log.role(self.name)
 
     def leads(self, name: str) -> bool:
         """Return whether a broker is up and considers itself the leader."""

@@ -165,12 +165,11 @@ def _fuzzer(
     Raises BadInput and ProgressError.
     """
     from epochfuzz.harness.cases.folder import CaseDirectory
-    from epochfuzz.harness.cluster.schedules.beside import protocol_of
+    from epochfuzz.harness.cluster.schedules.beside import modelled
     from epochfuzz.harness.cluster.schedules.fuzz import Fuzzer, request
     from epochfuzz.harness.jobs.unfinished import UnfinishedRun
 
-    protocol = protocol_of(kafka.release) or protocol_of(DEFAULT_RELEASE)
-    assert protocol is not None
+    protocol = modelled(kafka.release)
     asked = request(kafka.release, protocol, settings, seconds, selection)
     try:
         folder = None if save is None else CaseDirectory(save)

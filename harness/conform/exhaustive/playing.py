@@ -33,8 +33,7 @@ def play(subject: CommandSubject, schedule: bytes, setting: Setting) -> Driven:
         verbs = subject.reset(wire.config_of(setting.settings), setting.protocol.name)
         _judge_each(subject, schedule, judge, driven)
         if isinstance(judge, Promises):
-            for fault in judge.not_converged(heal(subject, setting, verbs)):
-                driven.fail(fault)
+            driven.fail(*judge.not_converged(heal(subject, setting, verbs)))
         subject.finish()
     except SubjectFailed as failed:
         driven.fail(failed.fault)
@@ -47,13 +46,7 @@ def _judge_each(subject: CommandSubject, schedule: bytes, judge: Judge, driven: 
     for event in schedule:
         judge.advance(event)
         driven.sent.append(event)
-        applied = next(answers)
-        observation = subject.observe()
-        driven.note(event, applied, observation)
-        faults = judge.judge(event, applied, observation)
-        for fault in faults:
-            driven.fail(fault)
-        if faults and not judge.goes_on:
+        if not driven.note(judge, event, next(answers), subject.observe()):
             break
     with suppress(SubjectFailed):  # after a difference, the model does not predict the replies
         for _ in answers:

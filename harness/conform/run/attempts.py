@@ -7,16 +7,15 @@ local minima, such as a schedule with an election and a second election that und
 
 import time
 from collections.abc import Callable, Iterator
-from itertools import combinations
 
 from epochfuzz.harness.conform.run.drive import ConformanceFailure
 from epochfuzz.harness.engine.shrink.simplest import simplest
-from epochfuzz.model.kafka.vocabulary.event_codes import encode, replica_of
-from epochfuzz.model.kafka.vocabulary.events import verb_of
 from epochfuzz.strategies.delta_debugging import delta_debugged
+from epochfuzz.strategies.trimming import renamings, without_pairs
 
 MOST_ATTEMPTS = 3_000
 MOST_SECONDS = 30.0  # time limit; slow adapters and failures by time-out reach it
+FOR_SLOW = 300  # the time of so many schedules is the limit for a slow adapter
 _WINDOW = 3
 
 Attempt = Callable[[bytes], ConformanceFailure | None]
@@ -40,8 +39,8 @@ def shrink(
     """
     attempts = _Attempts(sighting, attempt, seconds, report)
 
-    def renamings(schedule: bytes) -> Iterator[bytes]:
-        for renamed in map(enabled, _renamings(schedule)):
+    def renamed_and_shorter(schedule: bytes) -> Iterator[bytes]:
+        for renamed in map(enabled, renamings(schedule)):
             yield renamed
             yield from _without_one(renamed)
 
@@ -53,7 +52,7 @@ def shrink(
         before = attempts.best.sent
         while delta_debugged(attempts.best.sent, attempts.better) != before:
             before = attempts.best.sent
-        for shorter in (_pairs, renamings, replacements):
+        for shorter in (without_pairs, renamed_and_shorter, replacements):
             while any(map(attempts.fails_better, shorter(attempts.best.sent))):
                 pass
         if attempts.best.sent == before:
@@ -111,22 +110,6 @@ def _without_one(schedule: bytes) -> Iterator[bytes]:
     """Yield variants of a schedule, each without one event. The first variant lacks the last event."""
     for at in reversed(range(len(schedule))):
         yield schedule[:at] + schedule[at + 1 :]
-
-
-def _pairs(schedule: bytes) -> Iterator[bytes]:
-    """Yield variants of a schedule, each without two events, such as a crash and its restart."""
-    for i, j in combinations(range(len(schedule)), 2):
-        yield schedule[:i] + schedule[i + 1 : j] + schedule[j + 1 :]
-
-
-def _renamings(schedule: bytes) -> Iterator[bytes]:
-    """Yield variants of a schedule: two replicas swap their events, or one replica takes over the other's events.
-
-    Other names can make a schedule shorter: A leads from the start, but any other replica has to be elected first.
-    """
-    for a, b in combinations(range(max(map(replica_of, schedule), default=-1) + 1), 2):
-        for names in ({a: b, b: a}, {b: a}, {a: b}):
-            yield bytes(encode(verb_of(e), names.get(replica_of(e), replica_of(e))) for e in schedule)
 
 
 def _replacements(schedule: bytes, alphabet: bytes) -> Iterator[bytes]:

@@ -73,21 +73,27 @@ class Driven:
     sightings: list[ConformanceFailure] = field(default_factory=list)
     shown: Exercise = field(default_factory=Exercise)
 
-    def note(self, event: int, applied: bool, observation: Observation) -> None:
-        """Record the reply to an event."""
+    def note(self, judge: Judge, event: int, applied: bool, observation: Observation) -> bool:
+        """Record the reply to an event, and the discrepancies that the oracle finds in the reply.
+
+        Returns whether the oracle can check more replies.
+        """
         self.answers.append((applied, observation))
         self.shown.steps += 1
         self.shown.applied[verb_of(event).text] += applied
         self.shown.fields.update(set(fields_of(observation)))
+        faults = judge.judge(event, applied, observation)
+        self.fail(*faults)
+        return judge.goes_on or not faults
 
     def end(self, judge: Judge) -> None:
         """Record the coverage points that the oracle counted during the schedule."""
         if isinstance(judge, LockStep):
             self.shown.met = judge.meeting.counts
 
-    def fail(self, fault: Discrepancy) -> None:
-        """Record a discrepancy that was found after the last event in `sent`."""
-        self.sightings.append(ConformanceFailure(fault, bytes(self.sent)))
+    def fail(self, *faults: Discrepancy) -> None:
+        """Record the discrepancies that were found after the last event in `sent`."""
+        self.sightings += [ConformanceFailure(fault, bytes(self.sent)) for fault in faults]
 
 
 @dataclass(frozen=True)
@@ -137,21 +143,15 @@ def drive(subject: Answering, schedule: Iterable[int], setting: Setting, *, heal
         verbs = subject.reset(wire.config_of(setting.settings), setting.protocol.name)
         _check_waiting(setting.settings, verbs)
         possible = set(setting.alphabet())
-        for fault in judge.begin(subject.observe()):
-            driven.fail(fault)
+        driven.fail(*judge.begin(subject.observe()))
         for event in schedule if judge.goes_on or not driven.sightings else ():
             if event not in possible or verb_of(event).text not in verbs or not judge.advance(event):
                 continue
             driven.sent.append(event)
-            applied, observation = _send(subject, event, driven)
-            faults = judge.judge(event, applied, observation)
-            for fault in faults:
-                driven.fail(fault)
-            if faults and not judge.goes_on:
+            if not driven.note(judge, event, subject.apply(event_text(event)), subject.observe()):
                 break
         if healing and isinstance(judge, Promises) and driven.sent:
-            for fault in judge.not_converged(heal(subject, setting, verbs)):
-                driven.fail(fault)
+            driven.fail(*judge.not_converged(heal(subject, setting, verbs)))
         subject.finish()
     except SubjectFailed as failed:
         driven.fail(failed.fault)
@@ -164,9 +164,3 @@ def _check_waiting(settings: Configuration, verbs: Collection[str]) -> None:
     for verb in (Verb.LAPSE, Verb.EXPIRE_FETCH):
         if verb.setting is not None and getattr(settings, verb.setting) and verb.text not in verbs:
             raise SubjectUnable(f"it does not support {verb.text}, which {verb.setting} needs")
-
-
-def _send(subject: Answering, event: int, driven: Driven) -> tuple[bool, Observation]:
-    applied = subject.apply(event_text(event))
-    driven.note(event, applied, subject.observe())
-    return driven.answers[-1]

@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Sequence
 
 from epochfuzz.harness.cases.case import dump_case
-from epochfuzz.harness.cases.case_yaml import STANDARD_INPUT
 from epochfuzz.harness.cases.verdict import JudgedCase, Verdict
 from epochfuzz.harness.reference import explain
 from epochfuzz.harness.trace.story import most_contrasting, story_of
@@ -85,7 +84,6 @@ def _exhibit(judged: JudgedCase) -> Exhibit:
         for complaint in verdict.complaints
     ]
     story = story_of(*most_contrasting([verdict.run for verdict in judged.verdicts.values()]))
-    names = [word for run in story.runs for word in ("--protocol", run.protocol.name)]
     return Exhibit(
         id=case.id,
         title=case.id,
@@ -93,7 +91,6 @@ def _exhibit(judged: JudgedCase) -> Exhibit:
         remark="" if complaints else _REMARK,
         notes=(*complaints, case.why),
         story=story,
-        command=shlex.join(["epochfuzz", "replay", STANDARD_INPUT, *names, "--trace"]),
         case=dump_case(case),
         file=f"{case.id}.yaml",
         play=play_links.to_case(case, judged.verdicts),

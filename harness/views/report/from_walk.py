@@ -1,10 +1,8 @@
 """Build the report of a random run, local or on Spark: a schedule for each violation, and the coverage."""
 
-import shlex
 from collections.abc import Mapping, Sequence
 
 from epochfuzz.harness.cases.case import dump_case
-from epochfuzz.harness.cases.case_yaml import STANDARD_INPUT
 from epochfuzz.harness.cases.found_case import case_for
 from epochfuzz.harness.engine.explore import estimate
 from epochfuzz.harness.engine.walk.walking import Walked
@@ -125,7 +123,6 @@ def _exhibit(same: Sequence[Finding], walker: ScheduleEngine) -> Exhibit:
     first = same[0]
     case = case_for(first, walker.seed, "A walk")
     story = first.witness.story(first.protocol, first.property)
-    names = [word for run in story.runs for word in ("--protocol", run.protocol.name)]
     broken = " and ".join(finding.property for finding in same)
     told = dict.fromkeys(finding.causes.sentence for finding in same)
     return Exhibit(
@@ -135,7 +132,6 @@ def _exhibit(same: Sequence[Finding], walker: ScheduleEngine) -> Exhibit:
         remark="" if any(finding.known_flaw is None for finding in same) else str(first.causes.status),
         notes=(as_sentence([summary.proof(first)]), *told),
         story=story,
-        command=shlex.join(["epochfuzz", "replay", STANDARD_INPUT, *names, "--trace"]),
         case=dump_case(case),
         file=f"{case.id}.yaml",
         play=play_links.to_finding(first),

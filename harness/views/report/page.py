@@ -3,9 +3,11 @@
 A report is built from case files (from_cases.py) or from a random run (from_walk.py), and rendered by html.py.
 """
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from epochfuzz.harness.cases.case_yaml import STANDARD_INPUT
 from epochfuzz.harness.documents.records import Discovery
 from epochfuzz.harness.engine.explore.estimate import Estimate
 from epochfuzz.harness.trace.story import Story
@@ -42,8 +44,8 @@ class TableRow:
 class Exhibit:
     """A schedule that the reader can step through. `remark` is a comment such as `as expected`.
 
-    `case` is the text of a case file with the schedule, and `file` is a name for this file. `command` replays the case
-    from standard input. `play` is the address of the schedule in `play`, or None if the address would be too long.
+    `case` is the text of a case file with the schedule, and `file` is a name for this file. `play` is the address of
+    the schedule in `play`, or None if the address would be too long.
     """
 
     id: str
@@ -52,10 +54,15 @@ class Exhibit:
     remark: str
     notes: tuple[str, ...]
     story: Story
-    command: str
     case: str
     file: str
     play: str | None
+
+    @property
+    def command(self) -> str:
+        """The command that replays the case from standard input under the protocols of the story."""
+        protocols = [word for run in self.story.runs for word in ("--protocol", run.protocol.name)]
+        return shlex.join(["epochfuzz", "replay", STANDARD_INPUT, *protocols, "--trace"])
 
 
 @dataclass(frozen=True)

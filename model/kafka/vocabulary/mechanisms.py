@@ -43,13 +43,7 @@ class Choice(IntEnum):
 class Truncation(Choice):
     """The rule that determines where a follower truncates its log when it starts to follow."""
 
-    HIGH_WATERMARK = (
-        0,
-        "truncate to one's own high watermark (Kafka up to 0.10.2)",
-        "KAFKA-1211",
-        "KAFKA-3919",
-        "KIP-101",
-    )
+    HIGH_WATERMARK = 0, "truncate to its own high watermark (Kafka up to 0.10.2)", "KAFKA-1211", "KAFKA-3919", "KIP-101"
     LEADER_EPOCH = (
         1,
         "ask OffsetsForLeaderEpoch for one's last epoch, and truncate to the answer (KIP-101)",
@@ -66,7 +60,7 @@ class TruncateWhen(Choice):
     LEADER_CHANGED = 0, "another leader than before; a restart counts as a change", "KAFKA-7164"
     LEADER_CHANGED_OR_EPOCH_MISSED = (
         1,
-        "a follower that missed an epoch has missed a truncation too (KAFKA-7164)",
+        "a follower that missed an epoch missed a truncation too (KAFKA-7164)",
         "KIP-320",
     )
     EACH_EPOCH = 2, "every later epoch (KIP-320)"
@@ -101,10 +95,7 @@ class RemoteLeo(Choice):
         "it keeps its old knowledge, because only a new leader resets its followers' LEOs (Kafka since 0.9.0.0)",
         "docs/findings/re-elected-leader.md",
     )
-    FORGOTTEN_IF_MISSED = (
-        1,
-        "it keeps its old knowledge unless it has missed an epoch, in which another replica may have led",
-    )
+    FORGOTTEN_IF_MISSED = 1, "it keeps its old knowledge, unless it has missed an epoch"
     FORGOTTEN = 2, "it forgets all of it, like any leader of a new epoch"
 
 
@@ -138,7 +129,7 @@ class HighWatermarkTruncation(Choice):
 
     KEPT = (
         0,
-        "no: the next response does, or the replica's next election (up to Kafka 2.3)",
+        "no, only the next response or election does (up to Kafka 2.3)",
         "docs/findings/high-watermark-past-the-log.md",
     )
     LOWERED = 1, "yes, at once"
@@ -179,11 +170,7 @@ class LateAnswer(Choice):
 class LastFetchedEpoch(Choice):
     """Selects whether each fetch carries the epoch of the follower's last record, if leaders check logs on fetch."""
 
-    LOST = (
-        0,
-        "no, if the first response had no records: the leader then compares no logs (KAFKA-15510)",
-        "KAFKA-15510",
-    )
+    LOST = 0, "no, if the first response had no records: the leader then compares no logs (KAFKA-15510)", "KAFKA-15510"
     KEPT = 1, "yes"
 
 
@@ -238,11 +225,7 @@ class IsrAnswer(Choice):
 class IsrQueue(Choice):
     """Selects whether a leader proposes a change of the ISR while an earlier request is still in flight."""
 
-    CLEARED_BY_NEWS = (
-        0,
-        "yes, after a metadata update, but it does not send the new request (KAFKA-12686)",
-        "KAFKA-12686",
-    )
+    CLEARED_BY_NEWS = 0, "yes, after a metadata update, but it does not send the request (KAFKA-12686)", "KAFKA-12686"
     SINGLE = 1, "no"
 
 
@@ -374,20 +357,12 @@ class ConsumerPosition(Choice):
 
 
 class ConsumerRestart(Choice):
-    """The position that a consumer commits, and the consumer's check of this position at a restart."""
+    """The position that a consumer commits, and its check of this position when it restarts."""
 
     OFFSET = 0, "an offset, which cannot be validated: committed without a leader epoch", "KAFKA-20507"
-    UNVALIDATED = (
-        1,
-        "also the epoch of its last record, but the restarted consumer does not validate it",
-        "docs/explain/clients.md",
-    )
-    VALIDATED = (
-        2,
-        "likewise, and the restarted consumer validates it as after a change of leader (KIP-320, since 2.3)",
-        "docs/explain/clients.md",
-    )
-    NEWER_METADATA = 3, "also the leader epoch that it knows: the restarted consumer ignores older metadata"
+    UNVALIDATED = 1, "also its last record's epoch, but it does not validate the position", "docs/explain/clients.md"
+    VALIDATED = 2, "likewise, and it validates the position at the leader (KIP-320, 2.3)", "docs/explain/clients.md"
+    NEWER_METADATA = 3, "also the leader epoch that it knows, and it ignores older metadata"
 
 
 class ConsumerEpochEnd(Choice):

@@ -9,8 +9,8 @@ import pytest
 from epochfuzz.harness.audit.disks.checkpoints import EpochEntry, directory_of, epochs_of, topic_id_of
 from epochfuzz.harness.audit.disks.files import Unreadable
 from epochfuzz.harness.audit.disks.found import disks_among, is_data_directory
-from epochfuzz.harness.audit.disks.records import crc32c
-from epochfuzz.harness.audit.disks.segments import HEADER, segment_of
+from epochfuzz.harness.audit.disks.segments import segment_of
+from epochfuzz.harness.cluster.record_format.batches import HEADER, crc32c
 
 
 def batch(

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from epochfuzz.harness.audit.disks.divergence import ReadBudget
-from epochfuzz.harness.audit.disks.records import batches, crc32c
-from epochfuzz.harness.audit.disks.segments import HEADER
+from epochfuzz.harness.audit.disks.records import batches
+from epochfuzz.harness.cluster.record_format.batches import HEADER, crc32c
 from tests.audit.disks.disk_sets import on_disk, unpacked
 from tests.audit.disks.test_comparing import replica
 from tests.audit.disks.test_disk_files import batch

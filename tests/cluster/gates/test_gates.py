@@ -148,7 +148,7 @@ def test_a_gate_describes_a_fetch_response_in_words(
     setting: Setting, answered: dict[str, Any], told: str, error: int
 ) -> None:
     message = setting.answers(setting.asks("broker-2-fetcher-0", **fetching()), **answered)
-    assert (setting.gates.describe(message), setting.gates.fetch_error(message)) == (told, error)
+    assert (setting.gates.describe(message), setting.gates.error(message)) == (told, error)
 
 
 def test_gates_close_only_the_connections_of_a_forgotten_broker(setting: Setting) -> None:

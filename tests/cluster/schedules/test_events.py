@@ -45,7 +45,7 @@ class Gates:
         self.dropped: list[Waiting] = []
         self.limits: dict[int, int] = {}
         self.opened: set[RequestKind] = set()
-        self.error = 0
+        self.error_code = 0
 
     def held(self, kind: RequestKind, number: int, is_response: bool = False) -> list[Waiting]:
         wanted = (kind, number, is_response)
@@ -63,8 +63,8 @@ class Gates:
     def asked_epoch(self, message: Waiting, topic: object) -> int:
         return message.epoch
 
-    def fetch_error(self, message: Waiting) -> int:
-        return self.error
+    def error(self, message: Waiting) -> int:
+        return self.error_code
 
     def describe(self, message: Waiting) -> str:
         return "1 records"
@@ -200,11 +200,11 @@ def test_fetch_raises_not_reached_if_no_request_arrives() -> None:
 
 def test_fetch_reports_an_error_response_at_once_and_a_fenced_follower_stops_fetching() -> None:
     stage = Fake()
-    stage.gates.error = UNKNOWN_LEADER_EPOCH
+    stage.gates.error_code = UNKNOWN_LEADER_EPOCH
     stage.gates.waiting.append(Waiting(RequestKind.FETCH, 2))
     with pytest.raises(EventImpossible, match="A responds to B with error 75"):
         play("fetch", stage, "B")
-    stage.gates.error = FENCED_LEADER_EPOCH
+    stage.gates.error_code = FENCED_LEADER_EPOCH
     with pytest.raises(EventImpossible, match="error 74"):
         play("fetch", stage, "B")
     with pytest.raises(Nothing, match="A has fenced B's epoch, and B waits for the next epoch"):

@@ -19,10 +19,10 @@ from rich.text import Text
 
 from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.cases.corpus import load_corpus
-from epochfuzz.harness.cli.rerun import verdict_text
 from epochfuzz.harness.conform.protocol.discrepancy import JUDGED, SubjectUnable
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.run.rerun import Rerun, rerun
+from epochfuzz.harness.trace.replay import broken_text
 from tests.conform.kafka.build import build_of
 from tests.conform.kafka.differences import reason
 from tests.conform.kafka.releases import ReleaseError
@@ -48,12 +48,12 @@ class Verdict:
         differs = self.rerun.differs
         if differs is not None and differs[1].kind not in JUDGED:
             return f"no answer: {differs[1].sentence}"
-        return verdict_text(self.rerun.subject)
+        return broken_text(self.rerun.subject)
 
     @property
     def model(self) -> str | None:
         """The properties that break in the model, in words."""
-        return None if self.rung.of_the_model() is None else verdict_text(self.rerun.model)
+        return None if self.rung.of_the_model() is None else broken_text(self.rerun.model)
 
     @property
     def is_as_it_should_be(self) -> bool:

@@ -79,11 +79,19 @@ func (c *client) start(position int64) error {
 	return c.assign(position)
 }
 
+// assign starts to read at a position. If the position is out of range, it starts at the earliest offset, because
+// Sarama leaves the choice to the application.
 func (c *client) assign(position int64) error {
-	c.position = position
-	var err error
-	c.partition, err = c.consumer.ConsumePartition(c.order.Topic, 0, position)
-	return err
+	partition, err := c.consumer.ConsumePartition(c.order.Topic, 0, position)
+	if errors.Is(err, sarama.ErrOffsetOutOfRange) {
+		position = sarama.OffsetOldest
+		partition, err = c.consumer.ConsumePartition(c.order.Topic, 0, position)
+	}
+	if err != nil {
+		return err
+	}
+	c.position, c.partition = position, partition
+	return nil
 }
 
 func (c *client) stop() {
@@ -113,7 +121,9 @@ func (c *client) Poll(wait time.Duration) {
 			c.partition.AsyncClose()
 			for range c.partition.Messages() {
 			}
-			c.assign(sarama.OffsetOldest)
+			if err := c.assign(sarama.OffsetOldest); err != nil {
+				panic(err)
+			}
 		}
 	case <-time.After(wait):
 	}

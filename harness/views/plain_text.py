@@ -1,4 +1,4 @@
-"""Convert drawings to plain text for failure reports: at most 100 columns wide, and without colours."""
+"""Convert drawings to plain text for files and failure reports: at most 100 columns wide, and without colours."""
 
 import io
 

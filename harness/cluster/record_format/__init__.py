@@ -1,0 +1,1 @@
+"""The binary format of Kafka's records, in segment files and in requests."""
