@@ -71,4 +71,6 @@ def close(config: pytest.Config) -> None:
 
 def _client(config: pytest.Config) -> ClientSubject:
     """Return the client that all cases of this pytest process share."""
-    return config.stash.setdefault(_CLIENT, ClientSubject(command_of(config, CLIENT), PATIENCE))
+    if _CLIENT not in config.stash:
+        config.stash[_CLIENT] = ClientSubject(command_of(config, CLIENT), PATIENCE)
+    return config.stash[_CLIENT]
