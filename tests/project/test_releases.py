@@ -241,6 +241,16 @@ def test_a_search_that_ends_with_its_time_records_an_estimate_and_keeps_deeper_r
     assert not found.is_proven
 
 
+def test_protocols_that_change_the_isr_by_request_are_searched_within_smaller_bounds():
+    with_three = {
+        name: [each for each in releases.searched(NAMED[name]) if each.replicas == 3] for name in ("kip-320", "kip-497")
+    }
+    assert with_three == {
+        "kip-320": [Configuration(replicas=3, records=1, epochs=2), Configuration(replicas=3, records=1, epochs=3)],
+        "kip-497": [Configuration(replicas=3, records=1, epochs=1)],
+    }
+
+
 @pytest.mark.parametrize("settings", [{"power_loss": True}, {"acks": "1"}, {"min_insync_replicas": 2}])
 def test_the_survey_ignores_schedules_with_other_settings(settings):
     assert not survey.is_of_the_survey(BY_NAME["no-committed-loss"], Configuration(**settings))

@@ -65,6 +65,12 @@ def test_a_lost_record_is_drawn_as_missing():
     assert shapes(narrate(run(SHORTEST_LOSS))[9]).count("missing") == 1
 
 
+def test_the_controllers_line_marks_a_lost_record():
+    before, after = (texts(panel.panel(narrate(run(SHORTEST_LOSS))[event], 3)) for event in (8, 9))
+    assert "committed m0" in before
+    assert "committed !m0" in after
+
+
 def test_an_overwritten_record_is_drawn_as_missing_next_to_its_replacement():
     drawn = shapes(narrate(run(DIVERGENCE, unclean_leader_election=True))[12])
     assert (drawn.count("missing"), drawn.count("box below")) == (2, 4)
