@@ -19,7 +19,7 @@ from epochfuzz.model.kafka.vocabulary.events import Verb
 from epochfuzz.model.kafka.vocabulary.mechanisms import HighWatermarkTruncation, Registration
 from epochfuzz.model.kafka.vocabulary.protocols import GENERATIONS, Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED
-from epochfuzz.model.kafka.vocabulary.state import TABLE, Partition, initial
+from epochfuzz.model.kafka.vocabulary.state import DELETED, TABLE, Partition, initial
 from epochfuzz.strategies.configurations import configurations, protocols
 from epochfuzz.strategies.schedules import lively_schedules
 
@@ -102,7 +102,7 @@ def test_standing_has_exactly_the_records_at_the_offset_of_their_first_append(hi
             sum(
                 1 << record
                 for offset, (record, _) in enumerate(log_entries(p, r))
-                if log.at(p.record_offset, record) == offset
+                if record != DELETED and log.at(p.record_offset, record) == offset
             )
             for r in range(p.replicas)
         ]
