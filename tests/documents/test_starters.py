@@ -81,7 +81,7 @@ def test_a_starter_rejects_a_setting_that_it_does_not_support(language: Language
     build(language, tmp_path)
     ended = run(COMMANDS[language].conform.replace("--schedules 100", f"--schedules 1 {setting}"), tmp_path)
     assert ended.returncode == 2, ended.stdout
-    assert "this adapter does not support" in ended.stdout
+    assert "the system under test cannot run this protocol and configuration" in ended.stdout
 
 
 @pytest.mark.thorough
