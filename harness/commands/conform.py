@@ -13,10 +13,10 @@ from epochfuzz.harness.cli import options
 from epochfuzz.harness.cli.campaigns import Master, Remote, spark_session
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, as_bad_input, console, files_as_bad_input
-from epochfuzz.harness.cli.runs.conform_request import OUT, PROCESSES_FOR, TOURS_FOR, ConformRequest
+from epochfuzz.harness.cli.runs.conform_request import OUT, PROCESSES_FOR, ConformRequest, default_processes_for
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.run.attempts import FOR_SLOW
-from epochfuzz.harness.conform.run.selection import CLIENTS_FOR, SMALL, Selection, selection_for
+from epochfuzz.harness.conform.run.selection import SMALL, Selection, selection_for
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def _plan(context: typer.Context, settings: Configuration, asked: ConformRequest
         judged_by, settings = JudgedBy.PROMISES, settings_for_clients(settings)
     processes_for = named["processes_for"]
     if "processes_for" not in options.given(context):
-        processes_for = TOURS_FOR if asked.exhaustive else CLIENTS_FOR if named["client"] else PROCESSES_FOR
+        processes_for = default_processes_for(exhaustive=asked.exhaustive, is_client=named["client"])
     plan = Plan(
         command=tuple(named["command"]),
         protocols=protocols,

@@ -2,12 +2,15 @@
 
 import os
 import shlex
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 from epochfuzz.harness.cases.case import Case
+
+_T = TypeVar("_T")
 
 
 class CaseFailed(Exception):
@@ -32,7 +35,18 @@ class CaseTest(pytest.Item):
         """Return the location that pytest reports: the case file, None for the line, and the name of the item."""
         return self.path, None, self.name
 
+    @property
+    def path_from_root(self) -> str:
+        """The path of the case file, relative to the rootdir."""
+        return os.path.relpath(self.path, self.config.rootpath)
+
     def command_line(self, *words: str) -> str:
         """Return the command that repeats the replay outside pytest, in the rootdir. It ends with `words`."""
-        path = os.path.relpath(self.path, self.config.rootpath)
-        return shlex.join(["epochfuzz", "replay", path, "--protocol", self.protocol, *words])
+        return shlex.join(["epochfuzz", "replay", self.path_from_root, "--protocol", self.protocol, *words])
+
+
+def shared(config: pytest.Config, key: pytest.StashKey[_T], make: Callable[[], _T]) -> _T:
+    """Return the object that all items of this pytest process share. `make` creates it on first use."""
+    if key not in config.stash:
+        config.stash[key] = make()
+    return config.stash[key]

@@ -1,6 +1,5 @@
 """Run case files as pytest items on the user's Kafka client. The ini file names its adapter (`epochfuzz_client`)."""
 
-import os
 import shlex
 from functools import cached_property
 
@@ -13,13 +12,14 @@ from epochfuzz.harness.conform.protocol.process import CommandError
 from epochfuzz.harness.conform.protocol.subject import PATIENCE
 from epochfuzz.harness.conform.run.block import BlockResult, FailedTrial
 from epochfuzz.harness.conform.run.plan import Plan
-from epochfuzz.harness.plugin.on_subject import CLIENT, NotAsInTheModel, SubjectItem, command_of
+from epochfuzz.harness.plugin.item import CaseTest, shared
+from epochfuzz.harness.plugin.on_subject import CLIENT, NotAsInTheModel, command_of
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 _CLIENT: pytest.StashKey[ClientSubject] = pytest.StashKey()
 
 
-class ClientItem(SubjectItem):
+class ClientItem(CaseTest):
     """A test that runs a case on the client, while the model plays the brokers, and checks the client's guarantees."""
 
     @cached_property
@@ -57,8 +57,7 @@ class ClientItem(SubjectItem):
         return lines
 
     def _reproduce(self) -> str:
-        path = os.path.relpath(self.path, self.config.rootpath)
-        words = ["epochfuzz", "conform", "--client", "--protocol", self.protocol, "--corpus", path]
+        words = ["epochfuzz", "conform", "--client", "--protocol", self.protocol, "--corpus", self.path_from_root]
         return shlex.join([*words, "--schedules", "0", "--", *self.plan.command])
 
 
@@ -71,6 +70,4 @@ def close(config: pytest.Config) -> None:
 
 def _client(config: pytest.Config) -> ClientSubject:
     """Return the client that all cases of this pytest process share."""
-    if _CLIENT not in config.stash:
-        config.stash[_CLIENT] = ClientSubject(command_of(config, CLIENT), PATIENCE)
-    return config.stash[_CLIENT]
+    return shared(config, _CLIENT, lambda: ClientSubject(command_of(config, CLIENT), PATIENCE))

@@ -8,7 +8,7 @@ from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
 from epochfuzz.harness.conform.protocol.process import CommandError
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
 from epochfuzz.harness.conform.run.rerun import Rerun, rerun
-from epochfuzz.harness.plugin.item import CaseFailed, CaseTest
+from epochfuzz.harness.plugin.item import CaseFailed, CaseTest, shared
 from epochfuzz.harness.trace.replay import broken_text
 from epochfuzz.harness.views import play_links
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
@@ -62,7 +62,7 @@ def close(config: pytest.Config) -> None:
 
 def _subject(config: pytest.Config) -> CommandSubject:
     """Return the adapter that all cases of this pytest process share."""
-    return config.stash.setdefault(_SUBJECT, CommandSubject(command_of(config, SUBJECT)))
+    return shared(config, _SUBJECT, lambda: CommandSubject(command_of(config, SUBJECT)))
 
 
 def _complaints(result: Rerun, protocol: str) -> list[str]:

@@ -210,6 +210,11 @@ def test_a_conformance_campaign_leaves_no_process_of_a_hanging_adapter(spark, tm
     assert processes_of("left-by-campaign") == []
 
 
+def test_a_campaign_compares_two_runs_of_a_block_except_for_a_client():
+    assert Trials(plan_of(*SUBJECT)).is_repeatable
+    assert not Trials(replace(plan_of(*SUBJECT), is_client=True)).is_repeatable
+
+
 def test_a_block_result_is_equal_after_a_round_trip_through_the_table():
     for number in range(DEFECTIVE.blocks):
         row = block_rows.block_row("kip-320", number, run_block(DEFECTIVE.block_of(KIP_320, number)))

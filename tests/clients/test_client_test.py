@@ -61,7 +61,7 @@ def run_test_that_finds(monkeypatch: pytest.MonkeyPatch, *findings: ConformanceF
 
 @pytest.mark.thorough
 def test_a_client_that_breaks_a_guarantee_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_test, "SHRINKING", 0.0)
+    monkeypatch.setattr(client_test, "MOST_SECONDS", 0.0)
     with pytest.raises(NonConformance, match=r"no-acked-loss is broken.*; schedule 0 of seed 0"):
         run_test("-c", INVENTS)
 

@@ -6,6 +6,7 @@ import pytest
 
 from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind
 from epochfuzz.harness.conform.run import workers
+from epochfuzz.harness.conform.run.attempts import MOST_SECONDS, limit_for
 from epochfuzz.harness.conform.run.block import BlockResult, FailedTrial, Trial
 from epochfuzz.harness.conform.run.drive import ConformanceFailure
 from epochfuzz.harness.conform.run.plan import Plan
@@ -73,3 +74,9 @@ def test_a_slow_adapter_gets_the_shrinking_time_of_300_schedules(shrunk: list[An
 def test_the_shrinking_time_that_the_user_gives_also_bounds_a_slow_adapter(shrunk: list[Any]) -> None:
     run(Plan(("x",), [KIP_320], SETTINGS, 100, 1), Recorded(FOUND, 60.0, 12.0, 0))
     assert shrunk[0] == ("no-committed-loss", 6.0)
+
+
+def test_a_slow_adapter_has_the_time_of_300_schedules_to_shrink() -> None:
+    assert limit_for(MOST_SECONDS, seconds=10.0, schedules=1_000) == MOST_SECONDS
+    assert limit_for(MOST_SECONDS, seconds=100.0, schedules=100) == 300.0
+    assert limit_for(MOST_SECONDS, seconds=100.0, schedules=0) == 30_000.0

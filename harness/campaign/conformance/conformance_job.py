@@ -55,7 +55,7 @@ class Trials(Job[Conformance]):
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether the system under test is no client. The time of a client's reports differs from run to run."""
+        """False for a client, because the time of its reports differs from run to run."""
         return not self.plan.is_client
 
     @property

@@ -14,7 +14,7 @@ from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.campaign.store import blocks, determinism
 from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind
 from epochfuzz.harness.conform.run import block_rows
-from epochfuzz.harness.conform.run.attempts import FOR_SLOW, MOST_SECONDS
+from epochfuzz.harness.conform.run.attempts import MOST_SECONDS, limit_for
 from epochfuzz.harness.conform.run.block import BlockResult, FailedTrial, Trial
 from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
 from epochfuzz.harness.conform.run.drive import ConformanceFailure
@@ -89,7 +89,7 @@ class CampaignRunner:
             "work": self._work.text,
             "protocol": protocol.name,
             "failed": [(block_rows.failed_row(one), one.seen) for one in failed],
-            "seconds": max(MOST_SECONDS, FOR_SLOW * self.seconds / max(1, self._schedules)),
+            "seconds": limit_for(MOST_SECONDS, self.seconds, self._schedules),
         }
         numbers = spark.range(0, len(failed), 1, len(failed))
         shrunk = Workers(spark).map(numbers, _SHRINK, argument, rows.NONCONFORMITIES)

@@ -75,7 +75,7 @@ class Job(ABC, Generic[Outcome]):
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether two runs of a block have equal results. If so, a sample of the blocks runs twice as a check."""
+        """True if a block has the same results in each run. A sample of the blocks then runs twice, as a check."""
         return True
 
     @property

@@ -55,9 +55,15 @@ class ConformRequest:
         return _command_line(plan, self)
 
 
+def default_processes_for(*, exhaustive: bool, is_client: bool) -> int:
+    """Return the default of --processes-for: the number of schedules that a process runs."""
+    if exhaustive:
+        return TOURS_FOR
+    return CLIENTS_FOR if is_client else PROCESSES_FOR
+
+
 def _command_line(plan: "Plan", asked: ConformRequest) -> str:
-    processes_for = CLIENTS_FOR if plan.is_client else PROCESSES_FOR
-    words = _words(plan, asked.known, options.words_of(plan.settings), processes_for)
+    words = _words(plan, asked, options.words_of(plan.settings))
     if plan.selection is not selection_for(plan.judged_by, is_client=plan.is_client):
         words += ["--selection", plan.selection]
     for path in asked.corpus or []:
@@ -74,7 +80,7 @@ def _tours_line(plan: "Plan", asked: ConformRequest) -> str:
     for name in SMALL:
         if f"--{name}" not in settings:
             settings += [f"--{name}", str(getattr(plan.settings, name))]
-    words = [*_words(plan, asked.known, settings, TOURS_FOR), "--exhaustive"]
+    words = [*_words(plan, asked, settings), "--exhaustive"]
     words += ["--refused"] if asked.refused else []
     words += ["--for", asked.for_] if asked.for_ else []
     words += ["--out", str(asked.cases)] if asked.cases != OUT else []
@@ -82,11 +88,8 @@ def _tours_line(plan: "Plan", asked: ConformRequest) -> str:
     return shlex.join([*words, "--", *plan.command])
 
 
-def _words(plan: "Plan", known: Path | None, settings: list[str], processes_for: int) -> list[str]:
-    """Return the first words of a command line for a random or an exhaustive run, including the words in `settings`.
-
-    If the plan has the default `processes_for`, the command line omits --processes-for.
-    """
+def _words(plan: "Plan", asked: ConformRequest, settings: list[str]) -> list[str]:
+    """Return the first words of a command line for a random or an exhaustive run, including the words in `settings`."""
     from epochfuzz.harness.conform.protocol.subject import PATIENCE
 
     words = ["epochfuzz", "conform"]
@@ -97,10 +100,10 @@ def _words(plan: "Plan", known: Path | None, settings: list[str], processes_for:
         words += ["--judge", plan.judged_by]
     if plan.max_failures is not None:
         words += ["--max-failures", str(plan.max_failures)]
-    if plan.processes_for != processes_for:
+    if plan.processes_for != default_processes_for(exhaustive=asked.exhaustive, is_client=plan.is_client):
         words += ["--processes-for", str(plan.processes_for)]
     if plan.patience != PATIENCE:
         words += ["--timeout", f"{plan.patience:g}"]
-    if known is not None:
-        words += ["--known", str(known)]
+    if asked.known is not None:
+        words += ["--known", str(asked.known)]
     return words

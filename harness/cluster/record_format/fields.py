@@ -59,7 +59,8 @@ def varint(number: int) -> bytes:
     while number > 0x7F:
         out.append(number & 0x7F | 0x80)
         number >>= 7
-    return bytes([*out, number])
+    out.append(number)
+    return bytes(out)
 
 
 def zigzag(number: int) -> bytes:

@@ -1,4 +1,4 @@
-"""The installed cases that test a client: short schedules, all of whose events a client can play."""
+"""The installed cases that test a client: short schedules with events that a client can play."""
 
 from collections.abc import Sequence
 

@@ -10,13 +10,13 @@ from unittest import TestCase
 
 from hypothesis import settings as hypothesis_settings
 
+from epochfuzz.harness.conform.run.attempts import MOST_SECONDS
 from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
+from epochfuzz.harness.conform.run.machine import nonconformance
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import run
 from epochfuzz.harness.conform.run.workers import Processes
 from epochfuzz.harness.environment.seeds import random_seed
-
-SHRINKING = 30.0  # seconds
 
 
 class ClientTest(TestCase):
@@ -31,12 +31,10 @@ class ClientTest(TestCase):
 
     def test_random_schedules(self) -> None:
         """Run the schedules. Raises NonConformance for the most severe failure that is no known bug."""
-        from epochfuzz.harness.conform.run.machine import nonconformance
-
         profile = hypothesis_settings()
         seed = 0 if profile.derandomize else random_seed()
         plan = replace(self.plan, schedules=profile.max_examples, seed=seed)
-        conformance = run(plan, Processes(shrinking=SHRINKING))
+        conformance = run(plan, Processes(shrinking=MOST_SECONDS))
         if conformance.interrupted:
             raise KeyboardInterrupt
         if conformance.ended_by is not None:

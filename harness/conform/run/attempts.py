@@ -15,11 +15,19 @@ from epochfuzz.strategies.trimming import renamings, without_pairs
 
 MOST_ATTEMPTS = 3_000
 MOST_SECONDS = 30.0  # time limit; slow adapters and failures by time-out reach it
-FOR_SLOW = 300  # the time of so many schedules is the limit for a slow adapter
+FOR_SLOW = 300  # schedules of a slow adapter, see limit_for
 _WINDOW = 3
 
 Attempt = Callable[[bytes], ConformanceFailure | None]
 Report = Callable[[str], None]
+
+
+def limit_for(limit: float, seconds: float, schedules: int, for_slow: int = FOR_SLOW) -> float:
+    """Return the time limit for shrinking in seconds: `limit`, or the time of `for_slow` schedules if that is longer.
+
+    A run of `schedules` schedules took `seconds`.
+    """
+    return max(limit, for_slow * seconds / max(1, schedules))
 
 
 def shrink(

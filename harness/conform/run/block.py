@@ -167,9 +167,12 @@ class BlockResult:
         return True
 
     def add(self, trial: Trial, protocol: Protocol, driven: Driven) -> None:
-        """Add the record of a schedule that was run. Of failures with an equal signature, only the first one counts."""
-        sightings = (FailedTrial(trial, sighting) for sighting in reversed(driven.sightings))
-        failed = [*{one.signature(protocol): one for one in sightings}.values()][::-1]
+        """Add the record of a schedule that was run. Only the first failure of each signature counts."""
+        first: dict[Signature, FailedTrial] = {}
+        for sighting in driven.sightings:
+            one = FailedTrial(trial, sighting)
+            first.setdefault(one.signature(protocol), one)
+        failed = list(first.values())
         self.schedules += trial.case is None
         self.cases += trial.case is not None
         self.shown.add(driven.shown)

@@ -48,26 +48,28 @@ class Plan:
         return self._blocks_of_cases + -(-self.schedules // self.processes_for)
 
     @property
-    def _blocks_of_cases(self) -> int:
-        """The number of blocks with cases, before the blocks with random schedules.
+    def _cases_per_block(self) -> int:
+        """The number of cases in a block. One block has all cases, except for a client, whose cases are slow."""
+        return self.processes_for if self.is_client else max(1, len(self.cases))
 
-        All cases are in one block. A client's cases take seconds, so they are divided like random schedules.
-        """
-        return -(-len(self.cases) // self.processes_for) if self.is_client else bool(self.cases)
+    @property
+    def _blocks_of_cases(self) -> int:
+        """The number of blocks with cases, before the blocks with random schedules."""
+        return -(-len(self.cases) // self._cases_per_block)
+
+    def _before(self, number: int) -> tuple[int, int]:
+        """Return the number of cases and the number of random schedules in the blocks before block `number`."""
+        cases = min(number * self._cases_per_block, len(self.cases))
+        return cases, min(max(0, number - self._blocks_of_cases) * self.processes_for, self.schedules)
 
     def trials(self, protocol: Protocol, number: int) -> Iterator[Trial]:
         """Yield the schedules of a block under a protocol.
 
         The first blocks hold the cases. The other blocks hold random schedules.
         """
-        first, of_cases = number * self.processes_for, self._blocks_of_cases
-        if number < of_cases:
-            cases = self.cases[first : first + self.processes_for] if self.is_client else self.cases
-            yield from map(self.case_trial, cases)
-        else:
-            first -= of_cases * self.processes_for
-            last = min(first + self.processes_for, self.schedules)
-            yield from (self.trial(self._drawn(protocol, i), i) for i in range(first, last))
+        (cases, schedules), (cases_after, schedules_after) = self._before(number), self._before(number + 1)
+        yield from map(self.case_trial, self.cases[cases:cases_after])
+        yield from (self.trial(self._drawn(protocol, i), i) for i in range(schedules, schedules_after))
 
     def trial(self, events: bytes, number: int) -> Trial:
         """Return random schedule `number` as a trial. `events` are its events, or only the events sent."""
@@ -87,12 +89,9 @@ class Plan:
 
     def block_of(self, protocol: Protocol, number: int) -> Block:
         """Return block `number` under a protocol."""
-        before, of_cases = number * self.processes_for, self._blocks_of_cases
-        if number >= of_cases:
-            before += len(self.cases) - of_cases * self.processes_for
         return Block(
             self.command, self.patience, protocol, self.judged_by, tuple(self.trials(protocol, number)),
-            self.max_failures, self.is_client, before=before, total=len(self.cases) + self.schedules,
+            self.max_failures, self.is_client, before=sum(self._before(number)), total=len(self.cases) + self.schedules,
         )  # fmt: skip
 
     def document(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import closing, contextmanager
 from types import FrameType
 
-from epochfuzz.harness.conform.run.attempts import MOST_SECONDS
+from epochfuzz.harness.conform.run.attempts import MOST_SECONDS, limit_for
 from epochfuzz.harness.conform.run.block import Block, BlockResult, FailedTrial, run_block
 from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding, conformance_finding
 from epochfuzz.harness.conform.run.plan import Plan
@@ -72,7 +72,7 @@ class Processes:
         """
         seconds = self._shrinking
         if seconds is not None:
-            seconds = max(seconds, self._for_slow * self.seconds / max(1, self.schedules))
+            seconds = limit_for(seconds, self.seconds, self.schedules, self._for_slow)
         deadline = Deadline(seconds)
         most = MOST_SECONDS if seconds is None else max(MOST_SECONDS, seconds / 2)
         for number, one in enumerate(failed, start=1):

@@ -59,7 +59,7 @@ def reset(p: State, r: int) -> int:
 
 def validates(p: State) -> bool:
     """Return whether a restarted consumer validates its committed position at the leader (KIP-320)."""
-    return commits_epochs(p) and p.consumer_restart >= ConsumerRestart.VALIDATED
+    return p.consumer_restart >= ConsumerRestart.VALIDATED and commits_epochs(p)
 
 
 def has_gone_back(p: State) -> bool:
@@ -69,6 +69,6 @@ def has_gone_back(p: State) -> bool:
     that the consumer has read before it was truncated.
     """
     leader = controller.true_leader(p)
-    if not has_consumer_group(p) or leader == NONE or p.committed_epoch == NONE or p.position >= p.committed:
+    if not commits_epochs(p) or leader == NONE or p.committed_epoch == NONE or p.position >= p.committed:
         return False
     return p.committed <= p.leo[leader] and log.at(p.log_epoch[leader], p.committed - 1) == p.committed_epoch

@@ -24,7 +24,6 @@ from epochfuzz.model.kafka.storage import log, transactions
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.in_force import (
     commits_epochs,
-    has_consumer_group,
     has_delayed_fetch,
     has_heartbeats,
     has_late_requests,
@@ -345,7 +344,7 @@ PROPERTIES: tuple[Property, ...] = (
         falsely_truncated,
         violations.gone_back,
         "FalseTruncation",
-        applies=lambda p: has_consumer_group(p) and commits_epochs(p),
+        applies=commits_epochs,
         yields_to=_LOSSES,  # a lost record may return with the next unclean election
     ),
     Property("no-divergence", divergence, violations.diverging, "LogsDiverged", yields_to=_LOSSES, seen_in=_LOGS),

@@ -218,12 +218,13 @@ def has_consumer_group(p: Any) -> bool:
 
 def commits_epochs(p: Any) -> bool:
     """Return whether a committed consumer position includes the leader epoch of the last record read (KIP-320)."""
-    return p.consumer_position != ConsumerPosition.OFFSET and p.consumer_restart != ConsumerRestart.OFFSET
+    has_epoch = p.consumer_position != ConsumerPosition.OFFSET and p.consumer_restart != ConsumerRestart.OFFSET
+    return has_epoch and has_consumer_group(p)
 
 
 def commits_known_epochs(p: Any) -> bool:
     """Return whether the consumer also commits the leader epoch that it knows. No release does this."""
-    return p.consumer_restart == ConsumerRestart.NEWER_METADATA and has_consumer_group(p) and commits_epochs(p)
+    return p.consumer_restart == ConsumerRestart.NEWER_METADATA and commits_epochs(p)
 
 
 def has_rival(p: Any) -> bool:

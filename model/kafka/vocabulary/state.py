@@ -226,10 +226,6 @@ def _records_have_one_offset(p: State) -> bool:
     return not retries(p)
 
 
-def _committed_epochs_are_read(p: State) -> bool:
-    return has_consumer_group(p) and commits_epochs(p)
-
-
 def _stale_requests_are_read(p: State) -> bool:
     return tracks_incarnations(p) and requests_isr_changes(p)
 
@@ -375,7 +371,7 @@ VARIABLES: tuple[Field, ...] = (
     Field("delivered", Holds.RECORD_SET, read=has_consumer),
     # The position that the consumer has committed, and the epoch of the record before it, NONE if it is unknown.
     Field("committed", Holds.COUNT, read=has_consumer_group, narrow=True),
-    Field("committed_epoch", Holds.EPOCH_OR_NONE, (), NONE, _committed_epochs_are_read, narrow=True),
+    Field("committed_epoch", Holds.EPOCH_OR_NONE, (), NONE, commits_epochs, narrow=True),
     Field("committed_known_epoch", Holds.EPOCH_OR_NONE, (), NONE, commits_known_epochs, narrow=True),
 )
 

@@ -99,9 +99,9 @@ final class KafkaBroker implements Broker {
             return false;
         }
         try {
-            Replica.Entry entry = new Replica.Entry(record, partition.getLeaderEpoch());
-            partition.appendRecordsToLeader(settings.retries() ? Batches.of(entry, magic, new Sent(record, 0, record))
-                    : Batches.of(entry, magic), true, acksAll ? -1 : 1);
+            int epoch = partition.getLeaderEpoch();
+            partition.appendRecordsToLeader(settings.retries() ? Batches.of(new Sent(record, 0, record), epoch, magic)
+                    : Batches.of(record, epoch, magic), true, acksAll ? -1 : 1);
             return true;
         } catch (NotEnoughReplicasException | NotLeaderForPartitionException | OutOfOrderSequenceException refused) {
             return false;

@@ -81,7 +81,7 @@ final class KafkaBroker implements Broker {
 
     @Override public boolean append(int record, boolean acksAll) {
         return partition() != null
-                && manager.append(Batches.of(entry(record), magic), acksAll ? -1 : 1, error -> { });
+                && manager.append(Batches.of(record, partition().getLeaderEpoch(), magic), acksAll ? -1 : 1, error -> { });
     }
 
     @Override public boolean append(Sent sent, Consumer<Reply> answered) {
@@ -94,11 +94,7 @@ final class KafkaBroker implements Broker {
     }
 
     private MemoryRecords records(Sent sent) {
-        return Batches.of(entry(sent.record()), magic, sent);
-    }
-
-    private Replica.Entry entry(int record) {
-        return new Replica.Entry(record, partition().getLeaderEpoch());
+        return Batches.of(sent, partition().getLeaderEpoch(), magic);
     }
 
     @Override public Fetcher fetcher(int leader) {

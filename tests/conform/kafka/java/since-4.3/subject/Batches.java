@@ -26,19 +26,20 @@ final class Batches {
 
     private Batches() { }
 
-    static MemoryRecords of(Replica.Entry entry, byte magic) {
-        return MemoryRecords.withRecords(magic, Compression.NONE, record(entry));
+    static MemoryRecords of(int record, int leaderEpoch, byte magic) {
+        return MemoryRecords.withRecords(magic, Compression.NONE, written(record, leaderEpoch));
     }
 
     /** Returns a batch with a producer id, producer epoch and sequence number, which format 2 introduced (KIP-98). */
-    static MemoryRecords of(Replica.Entry entry, byte magic, Sent sent) {
-        return magic < RecordBatch.MAGIC_VALUE_V2 ? of(entry, magic)
+    static MemoryRecords of(Sent sent, int leaderEpoch, byte magic) {
+        return magic < RecordBatch.MAGIC_VALUE_V2 ? of(sent.record(), leaderEpoch, magic)
                 : MemoryRecords.withIdempotentRecords(magic, 0, Compression.NONE, PRODUCER, (short) sent.producerEpoch(),
-                        sent.sequence(), RecordBatch.NO_PARTITION_LEADER_EPOCH, record(entry));
+                        sent.sequence(), RecordBatch.NO_PARTITION_LEADER_EPOCH, written(sent.record(), leaderEpoch));
     }
 
-    private static SimpleRecord record(Replica.Entry entry) {
-        return new SimpleRecord(TIMESTAMP, null, entry.text().getBytes(StandardCharsets.UTF_8));
+    private static SimpleRecord written(int record, int leaderEpoch) {
+        String value = new Replica.Entry(record, leaderEpoch).text();
+        return new SimpleRecord(TIMESTAMP, null, value.getBytes(StandardCharsets.UTF_8));
     }
 
     /**
