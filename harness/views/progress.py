@@ -11,11 +11,9 @@ from rich.text import Text
 from epochfuzz.harness.engine.explore.explore import SearchProgress
 from epochfuzz.harness.engine.walk.walk import Tally
 from epochfuzz.harness.findings.findings import Finding
+from epochfuzz.harness.text.progress_lines import ProgressLines
 from epochfuzz.harness.views.console import PrintableConsole
 from epochfuzz.harness.views.summary import standing
-
-_FIRST = 10.0  # seconds until the first line if the output is not a terminal
-_RARER = 1.5  # the next line is printed when the run has taken this many times as long
 
 
 class _Live(Progress):
@@ -35,7 +33,7 @@ class LiveLine:
     def __init__(self, progress: _Live, task: TaskID, schedules: int | None, seconds: float | None) -> None:
         self._log = PrintableConsole(stderr=True, highlight=False, markup=False, soft_wrap=True)
         self._began = time.monotonic()
-        self._next = _FIRST
+        self._lines = ProgressLines()
         self._progress = progress
         self._task = task
         self._schedules = schedules
@@ -65,9 +63,7 @@ class LiveLine:
     def _show(self, text: str) -> None:
         """Show the text as the live line. If the output is not a terminal, print the text when a line is due."""
         self._progress.update(self._task, description=text)
-        seconds = time.monotonic() - self._began
-        if self._progress.disable and seconds >= self._next:
-            self._next = seconds * _RARER
+        if self._progress.disable and self._lines.is_due(time.monotonic() - self._began):
             self._log.print(text)
 
 

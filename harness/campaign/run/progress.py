@@ -8,9 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from epochfuzz.harness.campaign.run.job import Counts, Job
-
-_FIRST = 10.0  # seconds until the first line if the output is not a terminal
-_RARER = 1.5  # the next line is printed when the campaign has run this many times as long
+from epochfuzz.harness.text.progress_lines import ProgressLines
 
 
 class CampaignProgress:
@@ -19,7 +17,7 @@ class CampaignProgress:
     def __init__(self, out: Console, work: Job[Any]) -> None:
         self._out = out
         self._work = work
-        self._next = _FIRST
+        self._lines = ProgressLines()
         self._live = Progress(
             SpinnerColumn(), BarColumn(), TextColumn("{task.description}"),
             console=out, transient=True, disable=not out.is_terminal,
@@ -50,8 +48,7 @@ class CampaignProgress:
             text += f" · {duration(remaining)} left"
             self._live.update(self._bar, completed=seconds / (seconds + remaining))
         self._live.update(self._bar, description=text)
-        if not self._out.is_terminal and seconds >= self._next:
-            self._next = seconds * _RARER
+        if not self._out.is_terminal and self._lines.is_due(seconds):
             self._out.print(text)
 
 
