@@ -53,6 +53,7 @@ _THEMES = {
         "idempotence",
         "unknown_producer",
         "producer_bump",
+        "producer_snapshot",
         "consumer_position",
         "consumer_epoch_end",
         "consumer_restart",

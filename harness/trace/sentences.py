@@ -246,6 +246,9 @@ def _restart(c: Change) -> Iterator[str]:
         yield f"{c.name} is up again, but not registered yet; {disk(c)}"
     else:
         yield f"{c.name} is up again, and knows no leader yet; {disk(c)}"
+    if c.after.snapshot_offset[c.r] > 1:
+        last = log.at(c.after.log_record[c.r], c.after.leo[c.r] - 1)
+        yield f"its producer snapshot has only {record_name(c.after, last)}"
 
 
 def _register(c: Change) -> Iterator[str]:

@@ -4,7 +4,7 @@ from epochfuzz.model.kafka.controller import broker_epochs, fail_over, leader_me
 from epochfuzz.model.kafka.partition import alter_partition, delayed_fetch, flight, lag_time, truncation_on_fetch
 from epochfuzz.model.kafka.storage import epoch_cache, log_start
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import fails_fetchers, registers_in_two_steps
+from epochfuzz.model.kafka.vocabulary.in_force import fails_fetchers, forgets_records, registers_in_two_steps
 from epochfuzz.model.kafka.vocabulary.state import NONE, Incarnation, Phase, State
 
 
@@ -46,6 +46,8 @@ def start(p: State, r: int) -> None:
 
     When r loads its log, it removes the entries of its epoch cache that start at the log's end or beyond
     (LeaderEpochFileCache.clearAndFlushLatest, Kafka 0.11 to 3.9).
+
+    Of each producer, r then knows only the last record (see idempotence.py).
     """
     p.up[r] = 1
     if registers_in_two_steps(p):
@@ -53,6 +55,8 @@ def start(p: State, r: int) -> None:
     else:
         p.known_epoch[r] = p.controller_epoch - 1
     epoch_cache.truncate_from_end(p, r, p.leo[r])
+    if forgets_records(p):
+        p.snapshot_offset[r] = p.leo[r]
     if not registers_in_two_steps(p):
         broker_epochs.note_restart(p, r)
 

@@ -2,14 +2,19 @@
 
 A record's id is its sequence number. A broker's knowledge of a producer follows from its log: followers learn it from
 the records that they copy, and a truncation removes it with the records (ProducerStateManager). So the model stores no
-fields for this knowledge, except for one unsound choice of the mechanism `idempotence`. Kafka requires acks=all for
-idempotence.
+fields for this knowledge, with two exceptions. One is an unsound choice of the mechanism `idempotence`. The other is
+`snapshot_offset`: a broker that restarts loads a snapshot of the producers at its log end offset. The snapshot has only
+the last batch of each producer (ProducerStateManager.writeSnapshot, LogLoader.recoverSegment), so the broker rejects
+earlier batches as out of order. A truncation below this offset loads an older snapshot. In the model this is always the
+empty snapshot at offset 0, so the broker reads all its records again (ProducerStateManager.truncateAndReload).
+
+Kafka requires acks=all for idempotence.
 """
 
 from epochfuzz.model.kafka.storage import log, producer_epochs, transactions
 from epochfuzz.model.kafka.vocabulary.configuration import Acks
 from epochfuzz.model.kafka.vocabulary.goals import Goal
-from epochfuzz.model.kafka.vocabulary.in_force import begins_epochs, remembers_cut_records
+from epochfuzz.model.kafka.vocabulary.in_force import begins_epochs, forgets_records, remembers_cut_records
 from epochfuzz.model.kafka.vocabulary.mechanisms import Idempotence, UnknownProducer
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, Refusal
 from epochfuzz.model.kafka.vocabulary.state import NONE, State, offsets
@@ -27,11 +32,22 @@ def recognises(p: State, r: int, record: int) -> bool:
     if p.idempotence == Idempotence.LEADER_ONLY:
         offset = offset_of(p, r, record)
         return offset != NONE and log.at(p.log_epoch[r], offset) == p.known_epoch[r]
+    if forgets_records(p) and is_forgotten(p, r, record):
+        return False
     return knows(p, r, record)
 
 
+def is_forgotten(p: State, r: int, record: int) -> bool:
+    """Return whether r's log has the record, but r does not recognise it, because r has loaded a producer snapshot.
+
+    The snapshot has the last record before its offset.
+    """
+    offset = offset_of(p, r, record)
+    return offset != NONE and offset < p.snapshot_offset[r] - 1
+
+
 def knows(p: State, r: int, record: int) -> bool:
-    """Return whether r treats the record as appended before. This is true if r's log has the record.
+    """Return whether r's log has the record, or r believes so.
 
     With Idempotence.KEPT_AT_TRUNCATION a truncated record counts too.
     """
@@ -60,12 +76,14 @@ def why_not_appended(p: State, r: int, record: int) -> int:
 
 
 def is_out_of_sequence(p: State, r: int, record: int) -> bool:
-    """Return whether leader r rejects the sequence number of a record that is not in r's log.
+    """Return whether leader r rejects the sequence number of a record that it does not recognise.
 
     r rejects the number if the log lacks the producer's previous record (ProducerAppendInfo.checkSequence). Since
     KIP-360 there are two exceptions. r accepts any record of a producer that r does not know. And r rejects a record
-    if r's log has the next record.
+    if r's log has the next record. A forgotten record is never the next one after the producer's last record.
     """
+    if forgets_records(p) and is_forgotten(p, r, record):
+        return True
     if p.unknown_producer == UnknownProducer.ANY_SEQUENCE:
         if not knows_producer(p, r):
             p.goals |= Goal.UNKNOWN_PRODUCER_ACCEPTED * has_predecessor(p, record)

@@ -10,7 +10,7 @@ a leader first appended it. So a record outside `standing[r]` is missing, or ano
 a record may be appended again at another offset, and no rule reads `standing`: see ideal_log.py.
 """
 
-from epochfuzz.model.kafka.vocabulary.in_force import begins_epochs, has_retention
+from epochfuzz.model.kafka.vocabulary.in_force import begins_epochs, forgets_records, has_retention
 from epochfuzz.model.kafka.vocabulary.state import NONE, State
 
 LAST_EPOCH = 15  # the last epoch that a record can have, because four bits hold no greater number
@@ -46,6 +46,8 @@ def truncate(p: State, r: int, end: int) -> None:
         p.leo[r] = end
         if begins_epochs(p) and p.epoch_offset[r] >= end:
             p.epoch_offset[r] = NONE
+        if forgets_records(p) and p.snapshot_offset[r] > end:
+            p.snapshot_offset[r] = 0
         if has_retention(p):
             p.log_start[r] = min(p.log_start[r], end)
 

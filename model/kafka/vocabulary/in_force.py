@@ -27,6 +27,7 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     LateAnswer,
     Leaderless,
     PendingProduce,
+    ProducerSnapshot,
     Registration,
     RemoteLeo,
     RemoteLeoOutOfRange,
@@ -196,6 +197,11 @@ def begins_epochs(p: Any) -> bool:
     return bool(p.producer_epochs and p.retries and not p.transactions) and p.idempotence != Idempotence.NONE
 
 
+def forgets_records(p: Any) -> bool:
+    """Return whether a restarted replica recognises only the last record of a producer that begins new epochs."""
+    return p.producer_snapshot == ProducerSnapshot.LAST_RECORD and begins_epochs(p)
+
+
 def retries(p: Any) -> bool:
     """Return whether the producer sends an unacknowledged record again."""
     return bool(p.retries)
@@ -321,6 +327,7 @@ _APPLIES: dict[str, Callable[[Any], bool]] = {
     "consumer_epoch_end": asks_for_epoch_ends,
     "consumer_restart": has_consumer_group,
     "producer_bump": begins_epochs,
+    "producer_snapshot": begins_epochs,
     "controller_writes": has_rival,
     "controller_requests": rival_decides,
     "stable_offset": has_transactions,

@@ -344,6 +344,13 @@ class ProducerBump(Choice):
     NEXT_RECORD = 1, "the one after its last acknowledged record only; it sends others again in the same epoch"
 
 
+class ProducerSnapshot(Choice):
+    """The records of a producer that a restarted replica still recognises, of those in its log."""
+
+    LAST_RECORD = 0, "the last one only (Kafka)", "docs/findings/restarted-leader.md"
+    EVERY_RECORD = 1, "all of them"
+
+
 class ConsumerPosition(Choice):
     """A consumer's position in the log, and the consumer's check of this position at a new leader."""
 
@@ -475,6 +482,7 @@ MECHANISMS: dict[str, type[Choice]] = {
     "late_request": LateRequest,
     "below_log_start": BelowLogStart,
     "consumer_epoch_end": ConsumerEpochEnd,
+    "producer_snapshot": ProducerSnapshot,
 }
 
 # Mechanisms whose choices are all sound alternatives.

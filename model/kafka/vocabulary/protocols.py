@@ -53,6 +53,7 @@ from epochfuzz.model.kafka.vocabulary.mechanisms import (
     OutOfRange,
     PendingProduce,
     ProducerBump,
+    ProducerSnapshot,
     Registration,
     RemoteLeo,
     RemoteLeoOutOfRange,
@@ -195,6 +196,7 @@ _HW = Protocol("hw", tuple(0 for _ in MECHANISMS)).changed(
     LateRequest.REJECTED,
     BelowLogStart.OUT_OF_RANGE,
     ConsumerEpochEnd.LEADER,
+    ProducerSnapshot.EVERY_RECORD,
 )
 # Kafka 0.11 to 1.1. Kafka 0.11 also brought the idempotent producer (KIP-98).
 _KIP_101 = _HW.changed("kip-101", Truncation.LEADER_EPOCH, Idempotence.SEQUENCE)
@@ -256,7 +258,7 @@ _TO_3_2_0 = (IsrError.TAKEN_BACK,)  # from 3.1.0 on, Partition.submitAlterIsr (K
 _TO_3_4_0 = (DivergingHighWatermark.APPLIED, *_TO_3_5)
 _TO_4_0 = (LateAnswer.SAME_LEADER,)
 _SINCE_2_3 = (RemoteLeo.KEPT, ConsumerPosition.END_OFFSET, ConsumerRestart.VALIDATED)
-_SINCE_2_5 = (*_SINCE_2_3, UnknownProducer.ANY_SEQUENCE)
+_SINCE_2_5 = (*_SINCE_2_3, UnknownProducer.ANY_SEQUENCE, ProducerSnapshot.LAST_RECORD)
 _SINCE_2_7 = (*_SINCE_2_5, IsrAnswer.ADVANCED_WHEN_APPLIED)
 _SINCE_3_6 = (*_SINCE_2_7, LateRequest.VERIFIED)  # KAFKA-14402
 _3_5_1_TO_3_6 = (LastFetchedEpoch.LOST,)  # KAFKA-15080 brought KAFKA-15510

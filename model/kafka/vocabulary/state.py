@@ -16,6 +16,7 @@ from epochfuzz.model.kafka.vocabulary.in_force import (
     commits_known_epochs,
     fails_fetchers,
     falls_back_to_last_known_leader,
+    forgets_records,
     has_consumer,
     has_consumer_group,
     has_heartbeats,
@@ -363,6 +364,8 @@ VARIABLES: tuple[Field, ...] = (
     Field("epoch_record", Holds.COUNT_OR_NONE, (), NONE, begins_epochs, narrow=True),
     Field("epoch_offset", Holds.COUNT_OR_NONE, _R, NONE, begins_epochs, narrow=True),
     Field("flight_epoch_offset", Holds.COUNT_OR_NONE, _R, NONE, begins_epochs, narrow=True),
+    # The offset of the producer snapshot that r has loaded. r does not recognise earlier records, except the last one.
+    Field("snapshot_offset", Holds.COUNT, _R, read=forgets_records, narrow=True),
     # The consumer: the offset that it reads next, the epoch of the record that it read last, the leader epoch that it
     # knows, and the records that it has read.
     Field("position", Holds.COUNT, read=has_consumer, narrow=True),

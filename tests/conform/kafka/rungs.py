@@ -52,7 +52,7 @@ class Rung:
 # The fixes in 2.8.1 that do not depend on inter.broker.protocol.version.
 _TODAY = (
     "remote_leo=kept,registration=fenced,isr_expansion=epoch_start,truncate_when=each_epoch,"
-    "unknown_producer=any_sequence"
+    "unknown_producer=any_sequence,producer_snapshot=last_record"
 )
 
 # Up to 3.6 a leader reads the broker epoch of a follower after it has looked at the follower, within one call of
