@@ -78,8 +78,8 @@ class CampaignRunner:
             yield rows.nonconformity(row, plan)
 
     def progress(self, conformance: Conformance) -> str:
-        """Return the number of schedules whose results have been read, and their speed, as text."""
-        return conformance.progress
+        """Return the name of the step: the same for each block, because the blocks have run before."""
+        return "adding up the blocks"
 
     def _shrunk(self, protocol: Protocol, failed: Sequence[FailedTrial]) -> list[dict[str, Any]]:
         if not failed:

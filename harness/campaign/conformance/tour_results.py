@@ -88,10 +88,6 @@ class TourResults(CampaignRunner):
                 result.failed.append(unstable(row, second_row, plan, trials))
             yield result
 
-    def progress(self, conformance: Conformance) -> str:
-        """Return the number of test sequences whose results have been read, and their speed, as text."""
-        return conformance.progress.replace("schedules", "tours")
-
 
 def _numbered(of_all: Iterator[Round], plan: Plan) -> Iterator[tuple[Round, int]]:
     """Yield the rounds, each with the number of its first block. Block numbers continue across rounds."""

@@ -18,6 +18,7 @@ class CampaignProgress:
         self._out = out
         self._work = work
         self._lines = ProgressLines()
+        self._step = ""
         self._live = Progress(
             SpinnerColumn(), BarColumn(), TextColumn("{task.description}"),
             console=out, transient=True, disable=not out.is_terminal,
@@ -33,10 +34,11 @@ class CampaignProgress:
             yield shown
 
     def doing(self, what: str) -> None:
-        """Show the name of the current step."""
+        """Show the name of the current step. Without a terminal, a step is printed once."""
         self._live.update(self._bar, description=what)
-        if not self._out.is_terminal:
+        if not self._out.is_terminal and what != self._step:
             self._out.print(what)
+        self._step = what
 
     def counted(self, counts: Counts, seconds: float) -> None:
         """Show the counts of the finished blocks, and the seconds that these blocks took."""

@@ -2,6 +2,7 @@
 
 import io
 from collections import Counter
+from contextlib import contextmanager
 
 from rich.console import Console
 
@@ -10,10 +11,16 @@ from epochfuzz.harness.campaign.run.progress import CampaignProgress
 from tests.campaign.conftest import parameters
 
 
-def lines(reports, **asked):
-    written = io.StringIO()
+@contextmanager
+def shown_on(written, **asked):
     out = Console(file=written, width=200, highlight=False)
     with CampaignProgress.on(out, work_of(parameters(protocols=("hw", "kip-101"), **asked).row())) as shown:
+        yield shown
+
+
+def lines(reports, **asked):
+    written = io.StringIO()
+    with shown_on(written, **asked) as shown:
         for schedules, elapsed in reports:
             counts = Counter({"schedules": schedules, "events 0": schedules * 50, "events 1": schedules * 50})
             counts["seen 0 no-committed-loss"] = counts["seen 1 no-divergence"] = 1
@@ -42,3 +49,11 @@ def test_progress_without_elapsed_time_prints_no_line():
 def test_a_campaign_until_stable_shows_no_time_left():
     (line,) = lines([(1_000_000, 20.0)], schedules=None, stable=1e-5)
     assert line == "1,000,000 schedules · 5.0 million/s · 2 findings so far"
+
+
+def test_a_step_that_is_reported_for_each_block_prints_one_line():
+    written = io.StringIO()
+    with shown_on(written, schedules=4_000) as shown:
+        for step in ("adding up the blocks", "adding up the blocks", "shrinking 2 failures", "adding up the blocks"):
+            shown.doing(step)
+    assert written.getvalue().splitlines() == ["adding up the blocks", "shrinking 2 failures", "adding up the blocks"]
