@@ -145,6 +145,38 @@ COUNTER = simple_model(
 """
 
 
+WORDS = """
+from epochfuzz.model.core.model import APPLIED
+
+def in_words(before, event, reason, after):
+    if reason != APPLIED:
+        return f"reason {{reason}}"
+    return f"from {{before.counted}} to {{after.counted}}"
+"""
+COUNTED = """\
+schema: 1
+id: counted
+why: The second event is not enabled.
+events: [count A, count A]
+"""
+
+
+def test_replay_describes_a_step_in_the_words_of_the_model(
+    epochfuzz: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (WORDS + OWN).format(rule="if p.counted: return 2\n    p.counted += 1")
+    words = "describe_state=lambda p: 'no number', describe_step=in_words,"
+    (tmp_path / "own_words.py").write_text(text.replace('"counter",', f'"counter", {words}'), encoding="utf-8")
+    (tmp_path / "counted.yaml").write_text(COUNTED, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    traced = epochfuzz("replay", "counted.yaml", "--model", "own_words:COUNTER", "--protocol", "plain", "--trace")
+    assert [" ".join(line.split()) for line in traced.out.splitlines()[2:5]] == [
+        "0 no number",
+        "1 count A from 0 to 1",
+        "2 count A reason 2",
+    ]
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "rule", "said"),
