@@ -197,7 +197,7 @@ def _own(context: typer.Context, model: str) -> int:
     asked = context.params
     loaded = loading.load(model)
     parsed = loading.protocol_of(loaded, asked["protocol"])
-    loading.wanted_of(loaded, asked["property_"])
+    loading.property_of(loaded, asked["property_"])
 
     from epochfuzz.harness.engine.explore.explore import GIBIBYTE
     from epochfuzz.harness.own import commands

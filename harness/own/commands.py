@@ -1,4 +1,4 @@
-"""Run fuzz, explore, shrink and replay on a user's own model.
+"""Run fuzz, shrink and replay on a user's own model.
 
 The commands describe a run by its events and by the fields that each event changed.
 """
@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from epochfuzz.harness.cases.case_yaml import CaseError
 from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json, print_table
 from epochfuzz.harness.engine.explore import certificates
-from epochfuzz.harness.engine.explore import explore as searching
 from epochfuzz.harness.engine.runtime.deadline import Deadline
 from epochfuzz.harness.engine.runtime.interruption import Interruption
 from epochfuzz.harness.engine.shrink import shrink as shrinking
@@ -23,8 +21,8 @@ from epochfuzz.harness.engine.shrink.canonical import canonical
 from epochfuzz.harness.engine.walk import walking
 from epochfuzz.harness.engine.walk.walk import Tally, Walker
 from epochfuzz.harness.own.case import OwnCase, OwnExpectation, dump_case, load_case
-from epochfuzz.harness.own.loading import mistakes_as_bad_input, protocol_of, wanted_of
-from epochfuzz.harness.own.timeline import OwnRun, describe
+from epochfuzz.harness.own.loading import mistakes_as_bad_input, protocol_of
+from epochfuzz.harness.own.timeline import OwnRun, describe, print_lines
 from epochfuzz.harness.views.progress import show_search, show_walk
 from epochfuzz.model.core.model import Model, Protocol
 
@@ -32,78 +30,6 @@ if TYPE_CHECKING:
     from epochfuzz.harness.documents import searches as documents
 
 CERTIFICATE_MEMORY = 1 << 30
-
-
-@dataclass(frozen=True)
-class OwnSearch:
-    """A request for an exhaustive search, which looks for a schedule that breaks a property.
-
-    `wanted` has the property's bit. `memory` is in bytes. `depth` is the largest number of events, None for no limit.
-    `jobs` is the number of threads, None for one on each core.
-    """
-
-    model: Model
-    protocol: Protocol
-    settings: Any
-    wanted: int
-    depth: int | None
-    memory: int
-    jobs: int | None
-    symmetric: bool
-
-    @property
-    def sought(self) -> str:
-        """The name of the property that a schedule must break."""
-        (name,) = self.model.judgement.named(self.wanted)
-        return name
-
-
-def explore(asked: OwnSearch, *, json: bool) -> int:
-    """Search for a schedule that breaks a property, and print the result. Returns the exit code."""
-    out = console(json)
-    out.print(f"{asked.protocol.name} · {asked.sought} · {asked.settings.text()}", markup=False)
-    with show_search(out) as progress, mistakes_as_bad_input():
-        timed = searching.timed(
-            asked.protocol, asked.settings, asked.wanted, asked.depth, asked.memory, progress.searched,
-            jobs=asked.jobs, symmetric=asked.symmetric,
-        )  # fmt: skip
-    found = timed.exploration
-    if found.shortest is not None:
-        _print_lines(out, describe(found.shortest, asked.protocol, asked.settings))
-    out.print(_conclusion(asked, found), markup=False)
-    out.print(
-        f"{found.states:,} states, {found.transitions:,} transitions, depth {found.depth} in {timed.seconds:.1f} s"
-    )
-    if json:
-        shortest = None if found.shortest is None else asked.model.events.texts(found.shortest)
-        document: documents.OwnExplore = {
-            "model": asked.model.name,
-            "protocol": asked.protocol.name,
-            "property": asked.sought,
-            "configuration": asked.settings.changed(),
-            "states": found.states,
-            "symmetry": found.symmetry,
-            "transitions": found.transitions,
-            "depth": found.depth,
-            "complete": found.complete,
-            "broken": found.broken,
-            "length": None if shortest is None else len(shortest),
-            "shortest": shortest,
-        }
-        print_json(document)
-    if found.broken:
-        return Exit.BROKEN
-    return Exit.GOAL_UNMET if found.memory_exhausted else Exit.AS_EXPECTED
-
-
-def _conclusion(asked: OwnSearch, found: searching.Exploration) -> str:
-    name, sought = asked.protocol.name, asked.sought
-    if found.shortest is not None:
-        return f"{name} breaks {sought}: {len(found.shortest)} events, and no schedule is shorter"
-    if found.complete:
-        return f"{name} holds {sought}: every state within the bounds was visited"
-    reason = "memory is full" if found.memory_exhausted else "--depth"
-    return f"no schedule of up to {found.depth} events breaks {sought} under {name} ({reason})"
 
 
 @dataclass(frozen=True)
@@ -145,7 +71,7 @@ def fuzz(asked: OwnWalk, *, json: bool) -> int:
                 progress.doing(f"shrunk {finding.property} under {finding.protocol.name}")
                 findings.append(finding)
     for each in findings:
-        _print_lines(out, describe(each.reproducer.schedule, each.protocol, asked.settings))
+        print_lines(out, describe(each.reproducer.schedule, each.protocol, asked.settings))
         out.print(_sentence(each, walked.tally.schedules), markup=False)
     spared = [each.name for each in asked.protocols if all(each is not finding.protocol for finding in findings)]
     out.print(*(f"{name} broke nothing" for name in spared), sep="\n", markup=False)
@@ -237,14 +163,14 @@ def shrink(asked: Shrinking, *, json: bool) -> int:
     name = asked.property or next(iter(broken), "any property")
     if name not in broken:
         raise BadInput(f"{path}: the schedule does not break {name} under {protocol.name}: nothing to shrink")
-    wanted = wanted_of(model, name)
+    wanted = 1 << model.judgement.names.index(name)
     with show_search(out) as progress, Interruption() as interruption, mistakes_as_bad_input():
         progress.doing(f"shrinking {len(case.events)} events")
         found = _reproducer(
             case.events, protocol, case.settings, wanted, asked.memory, Deadline(asked.certify, interruption)
         )
     run = describe(found.schedule, protocol, case.settings)
-    _print_lines(out, run)
+    print_lines(out, run)
     what = f"{protocol.name} breaks {name} in {len(found.schedule)} events, shrunk from {len(case.events)}"
     out.print(f"{what}: {found.proven}", markup=False)
     shrunk = OwnCase(
@@ -281,7 +207,7 @@ def replay(model: Model, paths: Sequence[Path], protocols: Sequence[str], *, tra
                 run = describe(case.events, protocol_of(model, name), case.settings)
             if trace:
                 out.print(f"\n{case.id}: {case.why}", markup=False, soft_wrap=True)
-                _print_lines(out, run)
+                print_lines(out, run)
             as_expected = _is_as_expected(case, name, run)
             said = {None: "the case does not say", True: "yes", False: "NO"}[as_expected]
             table.add_row(case.id, name, ", ".join(run.broken) or "nothing", str(run.at or "-"), said)
@@ -301,8 +227,3 @@ def _is_as_expected(case: OwnCase, protocol: str, run: OwnRun) -> bool | None:
     if not expected.broken:
         return not run.broken
     return set(expected.broken) <= set(run.broken) and expected.at in (None, run.at)
-
-
-def _print_lines(out: Console, run: OwnRun) -> None:
-    for line in run.lines:
-        out.print(line, markup=False, soft_wrap=True)

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from rich.console import Console
+
 from epochfuzz.model.core.execution import Execution
 from epochfuzz.model.core.model import Protocol
 
@@ -41,6 +43,12 @@ def describe(schedule: bytes, protocol: Protocol, settings: Any) -> OwnRun:
     lines += _broken(model.judgement.named(at_end), ", if this is the end")
     at = len(schedule) if at_end and at is None else at
     return OwnRun(tuple(lines), tuple(model.judgement.named(broken | at_end)), at)
+
+
+def print_lines(out: Console, run: OwnRun) -> None:
+    """Print the timeline of a replay."""
+    for line in run.lines:
+        out.print(line, markup=False, soft_wrap=True)
 
 
 def _line(number: int, event: str, said: str) -> str:

@@ -34,8 +34,9 @@ def test_explore_shows_the_shortest_schedule_field_by_field(epochfuzz: Run) -> N
     ended = epochfuzz("explore", *TOY, "--protocol", "eager")
     assert (ended.code, ended.err) == (1, "")
     lines = [" ".join(line.split()) for line in ended.out.splitlines()]
-    assert lines[:6] == [
+    assert lines[:7] == [
         "eager · no-loss · replicas=3 records=2 elections=2",
+        "memory for states: at most 4 GiB",
         "0 length[A] 0, length[B] 0, length[C] 0, leader A, promised 0, held 0",
         "1 append A length[A] 0 -> 1, promised 0 -> 1",
         "2 elect B leader A -> B, held 0 -> 1",
