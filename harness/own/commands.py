@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.table import Table
 
-from epochfuzz.harness.cases.case_yaml import CaseError
+from epochfuzz.harness.cases.case import Case, CaseError, Expectation, dump_case
 from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json, print_table
 from epochfuzz.harness.engine.explore import certificates
 from epochfuzz.harness.engine.runtime.deadline import Deadline
@@ -20,7 +20,7 @@ from epochfuzz.harness.engine.shrink import shrink as shrinking
 from epochfuzz.harness.engine.shrink.canonical import canonical
 from epochfuzz.harness.engine.walk import walking
 from epochfuzz.harness.engine.walk.walk import Tally, Walker
-from epochfuzz.harness.own.case import OwnCase, OwnExpectation, dump_case, load_case
+from epochfuzz.harness.own.case import load_case
 from epochfuzz.harness.own.loading import mistakes_as_bad_input, protocol_of
 from epochfuzz.harness.own.timeline import OwnRun, describe, print_lines
 from epochfuzz.harness.views.progress import show_search, show_walk
@@ -173,16 +173,16 @@ def shrink(asked: Shrinking, *, json: bool) -> int:
     print_lines(out, run)
     what = f"{protocol.name} breaks {name} in {len(found.schedule)} events, shrunk from {len(case.events)}"
     out.print(f"{what}: {found.proven}", markup=False)
-    shrunk = OwnCase(
+    shrunk = Case(
         f"{case.id}-shrunk", f"Shrunk from {case.id}: {protocol.name} breaks {name}.", case.settings, found.schedule,
-        {protocol.name: OwnExpectation(run.broken, run.at)},
+        {protocol.name: Expectation(run.broken, run.at)},
     )  # fmt: skip
     if json:
         plain = _plain(model, _Finding(protocol, name, found, 1))
         document: documents.OwnShrink = {**plain, "shrunk_from": len(case.events)}
         print_json(document)
     else:
-        typer.echo(dump_case(shrunk, model), nl=False)
+        typer.echo(dump_case(shrunk, model.events.texts), nl=False)
     if interruption.happened:
         raise KeyboardInterrupt
     return Exit.AS_EXPECTED
@@ -220,7 +220,11 @@ def replay(model: Model, paths: Sequence[Path], protocols: Sequence[str], *, tra
     return Exit.BROKEN if any(each["as_expected"] is False for each in document["cases"]) else Exit.AS_EXPECTED
 
 
-def _is_as_expected(case: OwnCase, protocol: str, run: OwnRun) -> bool | None:
+def _is_as_expected(case: Case, protocol: str, run: OwnRun) -> bool | None:
+    """Return whether a run meets the expectation of its case, or None if the case expects nothing of the protocol.
+
+    The expected event `at` must be the first that breaks any property.
+    """
     expected = case.expect.get(protocol)
     if expected is None:
         return None
