@@ -29,7 +29,7 @@ class SearchRequest:
     @property
     def wanted(self) -> int:
         """The property to break, as a set of properties with one bit set."""
-        return 1 << self.protocol.model.judgement.names.index(self.sought)
+        return self.protocol.model.judgement.set_of(self.sought)
 
     @property
     def heading(self) -> str:

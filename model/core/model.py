@@ -111,6 +111,10 @@ class Judgement:
         """The set of all properties, one bit each."""
         return (1 << len(self.names)) - 1
 
+    def set_of(self, name: str) -> int:
+        """Return the set that has only the named property. Raises ValueError for an unknown name."""
+        return 1 << self.names.index(name)
+
     def named(self, broken: int) -> list[str]:
         """Return the names of the properties in a set, the most severe first."""
         return [name for bit, name in enumerate(self.names) if broken >> bit & 1]
