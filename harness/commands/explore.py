@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 from rich.console import Console
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _NEEDS_SPARK = options.needs("spark")
 _OF_SEARCHES = ("property_", "depth", "jobs", "symmetry", "out", "resume", "master", "remote")
 _GOING_ON = ("resume", "memory", "master", "remote", "json")  # options that a resumed search accepts
-_ONLY_FOR_KAFKA = ("bytes_per_state", "transitions_per_second", "play")  # keys that `explore --model --json` leaves out
 
 
 class ToursAs(Enum):
@@ -277,14 +276,15 @@ def _end(out: Console, asked: "SearchRequest", result: "Exploration", seconds: f
 
 def _end_own(out: Console, asked: "SearchRequest", result: "Exploration", seconds: float, json: bool) -> int:
     """Show the result of a search of a user's own model. Returns the exit code."""
+    from epochfuzz.harness.documents import searches
     from epochfuzz.harness.own.timeline import describe, print_lines
 
     if result.shortest is not None:
         print_lines(out, describe(result.shortest, asked.protocol, asked.settings))
     out.print(_conclusion(asked, result), _pace(result, seconds), sep="\n", markup=False)
     if json:
-        document: dict[str, Any] = {"model": asked.protocol.model.name, **_document(asked, result, seconds, None)}
-        print_json({key: value for key, value in document.items() if key not in _ONLY_FOR_KAFKA})
+        document = {"model": asked.protocol.model.name, **_document(asked, result, seconds, None)}
+        print_json({key: value for key, value in document.items() if key in searches.OwnExplore.__annotations__})
     if result.broken:
         return Exit.BROKEN
     return Exit.GOAL_UNMET if result.memory_exhausted else Exit.AS_EXPECTED

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.table import Table
 
@@ -10,6 +10,7 @@ from epochfuzz.harness.cases.case import Case, CaseError
 from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, print_json, print_table
 from epochfuzz.harness.cli.runs.fuzz_request import FuzzRequest
 from epochfuzz.harness.cli.walk_results import tell_unfinished
+from epochfuzz.harness.documents import searches as documents
 from epochfuzz.harness.engine.walk import walking
 from epochfuzz.harness.engine.walk.walk import Walker
 from epochfuzz.harness.findings import findings as fuzzing
@@ -19,11 +20,6 @@ from epochfuzz.harness.own.timeline import OwnRun, describe, print_lines
 from epochfuzz.harness.views import summary
 from epochfuzz.harness.views.progress import show_walk
 from epochfuzz.model.core.model import Model
-
-if TYPE_CHECKING:
-    from epochfuzz.harness.documents import searches as documents
-
-_ONLY_FOR_KAFKA = ("variants", "schedule", "shrunk_from")  # keys of findings that `fuzz --model --json` leaves out
 
 
 def fuzz(asked: FuzzRequest, protocols: Sequence[Any]) -> int:
@@ -49,8 +45,8 @@ def fuzz(asked: FuzzRequest, protocols: Sequence[Any]) -> int:
             "schedules": walked.tally.schedules,
             "configuration": settings.changed(),
         }
-        plain = (each.plain().items() for each in found.findings)
-        print_json(document | {"findings": [{k: v for k, v in each if k not in _ONLY_FOR_KAFKA} for each in plain]})
+        plain, keys = [each.plain().items() for each in found.findings], documents.OwnFinding.__annotations__
+        print_json(document | {"findings": [{key: value for key, value in each if key in keys} for each in plain]})
     tell_unfinished(out, found)
     if walked.interrupted:
         raise KeyboardInterrupt
