@@ -19,7 +19,6 @@ from epochfuzz.harness.engine.shrink.canonical import canonical
 from epochfuzz.harness.engine.walk.walk import Failure, Tally
 from epochfuzz.harness.trace.causes import Causes, causes
 from epochfuzz.harness.trace.witness import Witness
-from epochfuzz.model.core.model import model_of
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
@@ -124,7 +123,7 @@ def all_breaches(protocols: Sequence[Protocol], tally: Tally) -> list[Breach]:
     return [
         Breach(protocol, name, int(tally.seen[index, bit]), tuple(failures[:MOST_CANDIDATES]))
         for index, protocol in enumerate(protocols)
-        for bit, name in enumerate(model_of(protocols).judgement.names)
+        for bit, name in enumerate(protocol.model.judgement.names)
         if (failures := tally.candidates(index, bit))
     ]
 
