@@ -35,8 +35,9 @@ def fuzz(asked: FuzzRequest, protocols: Sequence[Any]) -> int:
         print_lines(out, describe(each.reproducer.schedule, each.protocol, settings))
         seen = f"{each.seen:,} of {walked.tally.schedules:,} schedules broke it"
         out.print(f"{summary.standing(each)}; {seen}", markup=False)
-    spared = [each.name for each in protocols if all(each != breach.protocol for breach in broken)]
-    out.print(*(f"{name} broke nothing" for name in spared), sep="\n", markup=False)
+    for each in protocols:
+        if all(each != breach.protocol for breach in broken):
+            out.print(f"{each.name} broke nothing", markup=False)
     out.print(summary.pace(walked))
     if asked.json:
         document = {
