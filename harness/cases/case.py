@@ -133,14 +133,14 @@ def load_case(path: str | Path) -> Case:
     )
 
 
-def dump_case(case: Case) -> str:
-    """Return the text of a case file. `load_case` turns it back into an equal case."""
+def dump_case(case: Case, texts: Callable[[bytes], list[str]] = schedule_texts) -> str:
+    """Return the text of a case file. `load_case` turns it back into an equal case. `texts` names the events."""
     content: dict[str, Any] = {
         "schema": SCHEMA,
         "id": case.id,
         "why": Folded(paragraphs(case.why)),  # load_case rejects unprintable text
         "config": Flow({key: _number_or_word(value) for key, value in case.settings.changed().items()}),
-        "events": schedule_texts(case.events),
+        "events": texts(case.events),
     }
     if case.expect:
         content["expect"] = {protocol: _expectation_content(e) for protocol, e in case.expect.items()}

@@ -1,9 +1,10 @@
 """`epochfuzz explore`: search a protocol exhaustively within bounds, in memory or on Spark."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 from rich.console import Console
@@ -13,13 +14,15 @@ from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, files_as_bad_input, print_json
 from epochfuzz.harness.trace.causes import causes
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import VERBS, schedule_texts
+from epochfuzz.model.kafka.vocabulary.events import VERBS
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import searches
     from epochfuzz.harness.engine.explore.explore import Exploration
     from epochfuzz.harness.findings.search_request import SearchRequest
     from epochfuzz.model.kafka.vocabulary.protocols import Protocol
+
+    _End = Callable[[Console, SearchRequest, Exploration, float, bool], int]
 
 _NEEDS_SPARK = options.needs("spark")
 _OF_SEARCHES = ("property_", "depth", "jobs", "symmetry", "out", "resume", "master", "remote")
@@ -112,7 +115,7 @@ def explore(
     options.say_what_versions_stand_for(console(json), [parsed])
     if out is not None:
         return _on_spark(asked, out, memory, master, remote, json)
-    return _in_memory(asked, memory, jobs, json)
+    return _in_memory(asked, memory, jobs, json, _end)
 
 
 def _own(context: typer.Context, model: str) -> int:
@@ -120,20 +123,17 @@ def _own(context: typer.Context, model: str) -> int:
     from epochfuzz.harness.own import loading
 
     options.refuse_for_own_model(context, "protocol", "property_", "depth", "memory", "jobs", "symmetry", "json")
-    asked = context.params
-    property_ = asked["property_"] if "property_" in options.given(context) else None
+    given = context.params
+    property_ = given["property_"] if "property_" in options.given(context) else None
     loaded = loading.load(model)
-    parsed, wanted = loading.protocol_of(loaded, asked["protocol"]), loading.wanted_of(loaded, property_)
+    parsed, sought = loading.protocol_of(loaded, given["protocol"]), loading.property_of(loaded, property_)
     settings = loading.settings_of(loaded, options.given_settings(context))
 
-    from epochfuzz.harness.engine.explore.explore import GIBIBYTE
-    from epochfuzz.harness.own import commands
+    from epochfuzz.harness.findings.search_request import SearchRequest
 
-    memory = int(asked["memory"] * GIBIBYTE)
-    search = commands.OwnSearch(
-        loaded, parsed, settings, wanted, asked["depth"], memory, asked["jobs"], asked["symmetry"]
-    )
-    return commands.explore(search, json=asked["json"])
+    asked = SearchRequest(parsed, settings, sought, given["depth"], given["symmetry"])
+    with loading.mistakes_as_bad_input():
+        return _in_memory(asked, given["memory"], given["jobs"], given["json"], _end_own)
 
 
 def _refuse_what_is_not_used(context: typer.Context) -> None:
@@ -196,19 +196,20 @@ def _refuse_what_is_there(directory: Path) -> None:
             raise BadInput(f"--tests: {directory} is not empty; name a new or empty directory")
 
 
-def _in_memory(asked: "SearchRequest", memory: float, jobs: int | None, json: bool) -> int:
+def _in_memory(asked: "SearchRequest", memory: float, jobs: int | None, json: bool, end: "_End") -> int:
+    """Run the requested search in memory, and show its result with the function `end`. Returns the exit code."""
     from epochfuzz.harness.engine.explore import explore as engine
     from epochfuzz.harness.views.progress import show_search
 
     out = console(json)
     limit = int(memory * engine.GIBIBYTE)
-    out.print(f"{asked.heading}\nmemory for states: at most {memory:g} GiB")
+    out.print(f"{asked.heading}\nmemory for states: at most {memory:g} GiB", markup=False)
     with show_search(out) as progress:
         searched = engine.timed(
             asked.protocol, asked.settings, asked.wanted, asked.depth, limit, progress.searched,
             jobs=jobs, symmetric=asked.symmetric,
         )  # fmt: skip
-    return _end(out, asked, searched.exploration, searched.seconds, json)
+    return end(out, asked, searched.exploration, searched.seconds, json)
 
 
 def _on_spark(
@@ -248,42 +249,68 @@ def _require_search(directory: str, remote: str | None) -> None:
 
 
 def _end(out: Console, asked: "SearchRequest", result: "Exploration", seconds: float, json: bool) -> int:
-    """Show the result of a search. Returns the exit code."""
+    """Show the result of a search of Kafka's model. Returns the exit code."""
     from epochfuzz.harness.trace.replay import replay
     from epochfuzz.harness.views import play_links
     from epochfuzz.harness.views.terminal import timeline
 
+    protocol = cast("Protocol", asked.protocol)
     why = run = link = None
     if result.shortest is not None:
-        why = causes(result.shortest, asked.protocol, asked.settings, asked.sought)
-        run = replay(result.shortest, asked.protocol, asked.settings)
+        why = causes(result.shortest, protocol, asked.settings, asked.sought)
+        run = replay(result.shortest, protocol, asked.settings)
         out.print(timeline(run))
-        found = (
-            f"{asked.protocol.name} breaks {asked.sought}: {len(result.shortest)} events, and no schedule is shorter"
-        )
-    elif result.complete:
-        found = f"{asked.protocol.name} holds {asked.sought}: every state within the bounds was visited"
-    else:
-        reason = "memory ended the search; raise --memory" if result.memory_exhausted else "as asked"
-        found = f"no schedule of up to {result.depth} events breaks {asked.sought} ({reason})"
-    out.print(found)
+    out.print(_conclusion(asked, result))
     if why is not None and run is not None:
         out.print(why.sentence, markup=False)
         link = play_links.to_break([run], asked.sought)
         play_links.show(out, link)
-    out.print(
-        f"{result.states:,} states of {result.memory / result.states:.0f} bytes, {result.transitions:,} transitions,"
-        f" depth {result.depth} in {seconds:.1f} s ({result.transitions / seconds / 1e6:.1f} million transitions/s)"
-    )
+    out.print(_pace(result, seconds))
     if json:
         document = _document(asked, result, seconds, link)
         print_json(document if why is None else {**document, **why.plain()})
-    if why is not None and (why.reason is None or not asked.protocol.is_named):
+    if why is not None and (why.reason is None or not protocol.is_named):
         return Exit.BROKEN
     return Exit.GOAL_UNMET if result.memory_exhausted else Exit.AS_EXPECTED
 
 
+def _end_own(out: Console, asked: "SearchRequest", result: "Exploration", seconds: float, json: bool) -> int:
+    """Show the result of a search of a user's own model. Returns the exit code."""
+    from epochfuzz.harness.documents import searches
+    from epochfuzz.harness.own.timeline import describe, print_lines
+
+    if result.shortest is not None:
+        print_lines(out, describe(result.shortest, asked.protocol, asked.settings))
+    out.print(_conclusion(asked, result), _pace(result, seconds), sep="\n", markup=False)
+    if json:
+        document = {"model": asked.protocol.model.name, **_document(asked, result, seconds, None)}
+        print_json({key: value for key, value in document.items() if key in searches.OwnExplore.__annotations__})
+    if result.broken:
+        return Exit.BROKEN
+    return Exit.GOAL_UNMET if result.memory_exhausted else Exit.AS_EXPECTED
+
+
+def _conclusion(asked: "SearchRequest", result: "Exploration") -> str:
+    """Return the result of a search as one sentence."""
+    name, sought = asked.protocol.name, asked.sought
+    if result.shortest is not None:
+        return f"{name} breaks {sought}: {len(result.shortest)} events, and no schedule is shorter"
+    if result.complete:
+        return f"{name} holds {sought}: every state within the bounds was visited"
+    reason = "memory ended the search; raise --memory" if result.memory_exhausted else "--depth"
+    return f"no schedule of up to {result.depth} events breaks {sought} ({reason})"
+
+
+def _pace(result: "Exploration", seconds: float) -> str:
+    """Return the size and the speed of a search as one line."""
+    return (
+        f"{result.states:,} states of {result.memory / result.states:.0f} bytes, {result.transitions:,} transitions,"
+        f" depth {result.depth} in {seconds:.1f} s ({result.transitions / seconds / 1e6:.1f} million transitions/s)"
+    )
+
+
 def _document(asked: "SearchRequest", result: "Exploration", seconds: float, link: str | None) -> "searches.Explore":
+    shortest = None if result.shortest is None else asked.protocol.model.events.texts(result.shortest)
     return {
         "protocol": asked.protocol.name,
         "property": asked.sought,
@@ -296,7 +323,7 @@ def _document(asked: "SearchRequest", result: "Exploration", seconds: float, lin
         "depth": result.depth,
         "complete": result.complete,
         "broken": result.broken,
-        "length": len(result.shortest) if result.shortest is not None else None,
-        "shortest": schedule_texts(result.shortest) if result.shortest is not None else None,
+        "length": None if shortest is None else len(shortest),
+        "shortest": shortest,
         "play": link,
     }

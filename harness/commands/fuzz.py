@@ -119,14 +119,10 @@ def _own(context: typer.Context, asked: FuzzRequest, model: str) -> int:
     loaded = loading.load(model)
     parsed = [loading.protocol_of(loaded, each) for each in dict.fromkeys(named)]
     settings = loading.settings_of(loaded, given)
-    asked = asked.within(schedules=DEFAULT_SCHEDULES).seeded()
 
     from epochfuzz.harness.own import commands
 
-    walked = commands.OwnWalk(
-        loaded, parsed, settings, asked.schedules, asked.seconds, asked.seed, asked.threads, asked.certify
-    )
-    return commands.fuzz(walked, json=asked.json)
+    return commands.fuzz(replace(asked, settings=settings).within(schedules=DEFAULT_SCHEDULES).seeded(), parsed)
 
 
 def _distinguish(context: typer.Context, asked: FuzzRequest, breaks: str | None, holds: str | None, wanted: int) -> int:

@@ -1,8 +1,9 @@
 """`epochfuzz shrink`: make the schedule of a case as short as possible, and prove that no schedule is shorter."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -16,10 +17,10 @@ from epochfuzz.harness.cli.output import BadInput, Exit, console, print_json
 from epochfuzz.harness.trace.replay import replay
 from epochfuzz.model.kafka.contract.properties import NAMES
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
-from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 if TYPE_CHECKING:
     from epochfuzz.harness.documents import cases as documents
+    from epochfuzz.harness.documents import searches
     from epochfuzz.harness.engine.explore.certificates import Reproducer
     from epochfuzz.harness.engine.runtime.interruption import Interruption
     from epochfuzz.harness.trace.causes import Causes
@@ -76,18 +77,19 @@ def shrink(
 
 @dataclass(frozen=True, kw_only=True)
 class _Request:
-    """A schedule to shrink, and the property to keep broken.
+    """A schedule to shrink under a protocol of Kafka's or a user's own model, and the property to keep broken.
 
     A complete search then tries to prove that no shorter schedule breaks the property. The search ends after `seconds`
     (None: no limit), or when the search needs more memory than `memory`, in GiB.
     """
 
-    out: Console
     case: Case
-    protocol: Protocol
+    protocol: Any
     property: str
     seconds: float | None
     memory: float
+    # Standard output is for the shrunk case, or for JSON.
+    out: Console = field(default_factory=lambda: console(json_wanted=True))
 
 
 def _request(file: Path, protocol: str, property_: str | None, certify: str, memory: float) -> _Request:
@@ -96,13 +98,19 @@ def _request(file: Path, protocol: str, property_: str | None, certify: str, mem
     (parsed,) = options.parse_protocols([protocol])
     with mistakes_as_bad_input():
         loaded = load_case(file)
+    if property_ is not None:
+        options.parse_property(property_)
     broken = replay(loaded.events, parsed, loaded.settings).first_broken
-    name = property_ or next((each for each in NAMES if each in broken), None)
-    if name is None or (options.parse_property(name) and name not in broken):
-        wanted_text = property_ or "any property"
-        raise BadInput(f"{file}: the schedule does not break {wanted_text} under {parsed.name}: nothing to shrink")
-    out = console(json_wanted=True)  # stdout is for the shrunk case, or for JSON
-    return _Request(out=out, case=loaded, protocol=parsed, property=name, seconds=seconds, memory=memory)
+    name = _kept(file, parsed.name, property_, [each for each in NAMES if each in broken])
+    return _Request(case=loaded, protocol=parsed, property=name, seconds=seconds, memory=memory)
+
+
+def _kept(file: Path, protocol: str, property_: str | None, broken: Sequence[str]) -> str:
+    """Return the property to keep broken: `property_`, or the first of the `broken` properties. Raises BadInput."""
+    name = property_ or next(iter(broken), "any property")
+    if name not in broken:
+        raise BadInput(f"{file}: the schedule does not break {name} under {protocol}: nothing to shrink")
+    return name
 
 
 def _shrunk(asked: _Request) -> "tuple[Reproducer, Interruption]":
@@ -122,7 +130,7 @@ def _shrunk(asked: _Request) -> "tuple[Reproducer, Interruption]":
             case.events,
             asked.protocol,
             case.settings,
-            options.parse_property(asked.property),
+            asked.protocol.model.judgement.set_of(asked.property),
             int(asked.memory * GIBIBYTE),
             progress.searched,
             Deadline(asked.seconds, interruption),
@@ -140,13 +148,15 @@ def _show(asked: _Request, result: "Reproducer") -> "tuple[Run, Causes]":
     run = replay(result.schedule, protocol, settings)
     asked.out.print(timeline(run))
     why = causes(result.schedule, protocol, settings, asked.property)
-    asked.out.print(
-        f"{protocol.name} breaks {asked.property} in {len(result.schedule)} events, shrunk from"
-        f" {len(asked.case.events)}: {result.proven}\n{why.sentence}",
-        markup=False,
-    )
+    asked.out.print(f"{_sentence(asked, result)}\n{why.sentence}", markup=False)
     play_links.show(asked.out, _link(asked, run))
     return run, why
+
+
+def _sentence(asked: _Request, result: "Reproducer") -> str:
+    """Return the length of the shortest schedule, before and after shrinking, and the state of its proof."""
+    lengths = f"{len(result.schedule)} events, shrunk from {len(asked.case.events)}"
+    return f"{asked.protocol.name} breaks {asked.property} in {lengths}: {result.proven}"
 
 
 def _document(asked: _Request, result: "Reproducer", run: "Run", why: "Causes") -> "documents.Shrink":
@@ -194,17 +204,50 @@ def _own(context: typer.Context, model: str) -> int:
     """Shrink the schedule of a user's own model. Returns the exit code."""
     from epochfuzz.harness.own import loading
 
-    asked = context.params
+    given = context.params
     loaded = loading.load(model)
-    parsed = loading.protocol_of(loaded, asked["protocol"])
-    loading.wanted_of(loaded, asked["property_"])
+    parsed = loading.protocol_of(loaded, given["protocol"])
+    loading.property_of(loaded, given["property_"])
+    seconds = options.parse_certify(given["certify"])
 
-    from epochfuzz.harness.engine.explore.explore import GIBIBYTE
-    from epochfuzz.harness.own import commands
+    from epochfuzz.harness.engine.shrink.canonical import canonical
+    from epochfuzz.harness.own.case import load_case as load_own_case
+    from epochfuzz.harness.own.timeline import describe
 
-    seconds, memory = options.parse_certify(asked["certify"]), int(asked["memory"] * GIBIBYTE)
-    shrinking = commands.Shrinking(loaded, parsed, asked["case"], asked["property_"], seconds, memory)
-    return commands.shrink(shrinking, json=asked["json"])
+    with mistakes_as_bad_input():
+        case = load_own_case(given["case"], loaded)
+    name = _kept(given["case"], parsed.name, given["property_"], describe(case.events, parsed, case.settings).broken)
+    asked = _Request(case=case, protocol=parsed, property=name, seconds=seconds, memory=given["memory"])
+    with loading.mistakes_as_bad_input():
+        result, interruption = _shrunk(asked)
+    schedule = canonical(result.schedule, parsed, case.settings, loaded.judgement.set_of(name))
+    _end_own(asked, replace(result, schedule=schedule), given["json"])
+    return _ended(interruption)
+
+
+def _end_own(asked: _Request, result: "Reproducer", json: bool) -> None:
+    """Print the run of the shortest schedule of a user's own model, and its JSON document or its case."""
+    from epochfuzz.harness.own.timeline import describe, print_lines
+
+    case, name, texts = asked.case, asked.protocol.name, asked.protocol.model.events.texts
+    run = describe(result.schedule, asked.protocol, case.settings)
+    print_lines(asked.out, run)
+    asked.out.print(_sentence(asked, result), markup=False)
+    if json:
+        document: searches.OwnShrink = {
+            "protocol": name,
+            "property": asked.property,
+            "events": texts(result.schedule),
+            "length": len(result.schedule),
+            **result.plain(),
+            "seen": 1,
+            "shrunk_from": len(case.events),
+        }
+        print_json(document)
+        return
+    why, expected = f"Shrunk from {case.id}: {name} breaks {asked.property}.", Expectation(run.broken, run.at)
+    shorter = Case(f"{case.id}-shrunk", why, case.settings, result.schedule, {name: expected})
+    typer.echo(dump_case(shorter, texts), nl=False)
 
 
 def _ended(interruption: "Interruption") -> int:

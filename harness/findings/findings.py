@@ -1,4 +1,7 @@
-"""Turn the violations of random runs into findings: shorten their schedules, and prove that no schedule is shorter."""
+"""Turn the violations of random runs into findings: shorten their schedules, and prove that no schedule is shorter.
+
+The protocols and settings may also be those of a user's own model. Only causes and witnesses need Kafka's model.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +21,6 @@ from epochfuzz.harness.trace.causes import Causes, causes
 from epochfuzz.harness.trace.witness import Witness
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.events import schedule_texts
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 if TYPE_CHECKING:
@@ -78,17 +80,22 @@ class Finding:
 
     def plain(self) -> "walks.Shrunk":
         """Return the finding as plain data, for JSON and for a campaign's tables."""
+        texts = self.protocol.model.events.texts
         return {
             "protocol": self.protocol.name,
             "property": self.property,
-            "events": schedule_texts(self.reproducer.schedule),
+            "events": texts(self.reproducer.schedule),
             "length": len(self.reproducer.schedule),
-            "variants": [schedule_texts(variant) for variant in self.variants],
+            "variants": [texts(variant) for variant in self.variants],
             **self.reproducer.plain(),
             "seen": self.seen,
             "schedule": self.schedule,
             "shrunk_from": self.shrunk_from,
         }
+
+
+def _wanted(broken: Breach | Finding) -> int:
+    return broken.protocol.model.judgement.set_of(broken.property)
 
 
 class ScheduleEngine(Interface):
@@ -106,16 +113,18 @@ class ScheduleEngine(Interface):
 
 
 def breaches(protocols: Sequence[Protocol], settings: Configuration, tally: Tally) -> list[Breach]:
-    """Return the violations in a tally, ordered by protocol and then by property.
-
-    Properties that may break under the settings are left out.
-    """
+    """Return the violations in a tally, without the properties that the settings permit to break."""
     allowed = properties.permitted(settings)
+    return [each for each in all_breaches(protocols, tally) if each.property not in allowed]
+
+
+def all_breaches(protocols: Sequence[Protocol], tally: Tally) -> list[Breach]:
+    """Return the violations in a tally of any model, ordered by protocol and then by property."""
     return [
         Breach(protocol, name, int(tally.seen[index, bit]), tuple(failures[:MOST_CANDIDATES]))
         for index, protocol in enumerate(protocols)
-        for bit, name in enumerate(properties.NAMES)
-        if name not in allowed and (failures := tally.candidates(index, bit))
+        for bit, name in enumerate(protocol.model.judgement.names)
+        if (failures := tally.candidates(index, bit))
     ]
 
 
@@ -208,7 +217,7 @@ class _Findings:
     def shrink(self, breach: Breach) -> None:
         """Turn a violation into a finding, and show the finding. Deletes unnecessary events of the shortest failure."""
         self._shown.doing(f"shrinking {breach.property} under {breach.protocol.name}")
-        wanted = properties.named(breach.property).bit
+        wanted = _wanted(breach)
         failing = self._walker.failing(breach.failures[0], breach.protocol, breach.property)
         trimmed = shrink.trim(failing, breach.protocol, self._walker.settings, wanted)
         claim = Claim(breach.protocol, self._walker.settings, wanted, trimmed)
@@ -241,7 +250,7 @@ class _Findings:
                     self._shorten(claim, self._breaches[claim].failures[rank])
 
     def _shorten(self, claim: Claim, failure: Failure) -> None:
-        name = properties.names(claim.wanted)[0]
+        name = self._breaches[claim].property
         self._shown.doing(f"shrinking {name} under {claim.protocol.name} further")
         failing = self._walker.failing(failure, self._breaches[claim].protocol, name)
         shorter = shrink.shrink(failing, claim.protocol, claim.settings, claim.wanted)
@@ -260,7 +269,7 @@ def finding(walker: ScheduleEngine, breach: Breach, candidates: int) -> Finding:
     The shortest result becomes the reproducer, and other results of equal length become its variants.
     """
     protocol, settings = breach.protocol, walker.settings
-    wanted = properties.named(breach.property).bit
+    wanted = _wanted(breach)
 
     def shrunk(failure: Failure) -> tuple[bytes, Failure]:
         failing = walker.failing(failure, protocol, breach.property)
@@ -279,8 +288,7 @@ def certified(found: Sequence[Finding], seconds: float | None, memory: int = CER
     proofs, None for no limit. `memory` bounds each search, in bytes.
     """
     claims = {
-        Claim(each.protocol, each.witness.settings, properties.named(each.property).bit, each.reproducer.schedule): each
-        for each in found
+        Claim(each.protocol, each.witness.settings, _wanted(each), each.reproducer.schedule): each for each in found
     }
     for each in found[:1]:
         compile_search(each.protocol, each.witness.settings)
@@ -297,7 +305,7 @@ def improved(known: Finding, reproducer: Reproducer, failure: Failure | None = N
     """
     if len(reproducer.schedule) == len(known.reproducer.schedule):
         return replace(known, reproducer=replace(reproducer, schedule=known.reproducer.schedule))
-    wanted = properties.named(known.property).bit
+    wanted = _wanted(known)
     settings = known.witness.settings
     schedule = canonical(reproducer.schedule, known.protocol, settings, wanted)
     return replace(
@@ -319,7 +327,7 @@ def as_finding(
     was shrunk to the reproducer.
     """
     protocol, settings = breach.protocol, walker.settings
-    wanted = properties.named(breach.property).bit
+    wanted = _wanted(breach)
     schedules = [reproducer.schedule, *as_short]
     first, *others = dict.fromkeys(canonical(each, protocol, settings, wanted) for each in schedules)
     return Finding(

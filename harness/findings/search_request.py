@@ -2,11 +2,12 @@
 
 import json
 from dataclasses import asdict, dataclass, field, fields
+from typing import Any
 
 from epochfuzz.harness.environment.version import epochfuzz_version, model_digest
-from epochfuzz.model.kafka.contract import properties
+from epochfuzz.model.core.model import Protocol
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
-from epochfuzz.model.kafka.vocabulary.protocols import Protocol, parse_protocol
+from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 @dataclass(frozen=True)
@@ -14,11 +15,11 @@ class SearchRequest:
     """A request to search for a schedule of at most `depth` events (None: any length) that breaks `sought`.
 
     `sought` is the name of a property. If `symmetric` is true, one state may represent all states that differ only in
-    the names of replicas. `model` is the digest of the model's rules.
+    the names of replicas. `model` is the digest of the rules of Kafka's model.
     """
 
     protocol: Protocol
-    settings: Configuration
+    settings: Any
     sought: str
     depth: int | None = None
     symmetric: bool = True
@@ -28,7 +29,7 @@ class SearchRequest:
     @property
     def wanted(self) -> int:
         """The property to break, as a set of properties with one bit set."""
-        return properties.set_of((self.sought,))
+        return self.protocol.model.judgement.set_of(self.sought)
 
     @property
     def heading(self) -> str:
@@ -42,7 +43,7 @@ class SearchRequest:
 
     @staticmethod
     def from_text(text: str) -> "SearchRequest":
-        """Return the request from its JSON text (see `text`). Raises ValueError for text that is not JSON."""
+        """Return the request for Kafka's model from its JSON text. Raises ValueError for text that is not JSON."""
         values = json.loads(text)
         protocol, settings = parse_protocol(values.pop("protocol")), Configuration(**values.pop("settings"))
         return SearchRequest(protocol, settings, **values)

@@ -55,15 +55,12 @@ def settings_of(model: Model, given: Mapping[str, Any]) -> Any:
     return _parsed("--model", model.settings.changed_to, given)
 
 
-def wanted_of(model: Model, property_: str | None) -> int:
-    """Return the bit of the property that `property_` names. Raises BadInput.
-
-    If the name is None, the function returns the bit of the most severe property.
-    """
+def property_of(model: Model, property_: str | None) -> str:
+    """Return `property_` if the model has the property. None stands for the most severe property. Raises BadInput."""
     names = model.judgement.names
     if property_ is not None and property_ not in names:
         raise BadInput(f"--property: unknown property {property_!r}; the properties are {', '.join(names)}")
-    return 1 << (0 if property_ is None else names.index(property_))
+    return names[0] if property_ is None else property_
 
 
 def _parsed(option: str, parse: Callable[[Any], _T], given: Any) -> _T:

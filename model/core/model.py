@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self, cast
 from typing import Protocol as Interface
 
+from epochfuzz.model.core.description import values
 from epochfuzz.model.core.fields import Interpreted, State, Table
 
 # The result of a step whose event was enabled. Any other result is the reason why the event was not enabled.
@@ -110,6 +111,10 @@ class Judgement:
         """The set of all properties, one bit each."""
         return (1 << len(self.names)) - 1
 
+    def set_of(self, name: str) -> int:
+        """Return the set that has only the named property. Raises ValueError for an unknown name."""
+        return 1 << self.names.index(name)
+
     def named(self, broken: int) -> list[str]:
         """Return the names of the properties in a set, the most severe first."""
         return [name for bit, name in enumerate(self.names) if broken >> bit & 1]
@@ -178,6 +183,18 @@ def _nothing_to_forget(p: State) -> None:
     return None
 
 
+def _all_values(p: State) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values(p).items())
+
+
+def _changed_values(before: State, event: int, reason: int, after: State) -> str:
+    if reason != APPLIED:
+        return "is not enabled"
+    old, new = values(before), values(after)
+    changed = [f"{name} {old[name]} -> {value}" for name, value in new.items() if value != old[name]]
+    return ", ".join(changed) or "nothing changes"
+
+
 @dataclass(frozen=True)
 class SpecializationRules:
     """The inputs for compiling a model: its source files, the choice of a Specialization, and the rules not to inline.
@@ -225,6 +242,10 @@ class Model:
     properties `wanted` may treat states as equal that differ only in the names of replicas. `goals` are the names of
     the coverage goals: bit i of `p.goals` stands for the goal `goals[i]`. `small` lists bounds within which a search
     finds most short failures.
+
+    `describe_state(p)` returns a text with the values of an interpreted state. `describe_step(before, event, reason,
+    after)` returns a text with the effect of an event, given the states before and after the event. `reason` is the
+    result of the step: APPLIED, or the number of the reason why the event was not enabled.
     """
 
     name: str
@@ -242,6 +263,8 @@ class Model:
     small: tuple[Any, ...]
     goals: tuple[str, ...] = ()
     forget: Callable[[State], None] = _nothing_to_forget
+    describe_state: Callable[[State], str] = _all_values
+    describe_step: Callable[[State, int, int, State], str] = _changed_values
 
 
 class _ToBeLinked:

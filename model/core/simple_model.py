@@ -13,11 +13,11 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, cast
 
+from epochfuzz.model.core.description import REPLICA_NAMES
 from epochfuzz.model.core.fields import NONE, Axis, Field, Interpreted, Names, State, Table, never_read
 from epochfuzz.model.core.model import MODEL, Cards, Events, Judgement, Model, Points, SpecializationRules
 
 NO_SUCH_REPLICA = 1  # the result of a step whose event names a replica that does not exist
-REPLICA_NAMES = "ABCDEFGH"
 MOST_VERBS = 32  # an event is one byte, with its replica in the low three bits
 REPLICA = Axis(len(REPLICA_NAMES), lambda p: int(p.replicas), of_replicas=True)
 
@@ -243,13 +243,16 @@ def simple_model(
     heal: Callable[[State], None] = _nothing_to_heal,
     points: Points = BY_EVENT,
     symmetric: bool = False,
+    describe_state: Callable[[State], str] = Model.describe_state,
+    describe_step: Callable[[State, int, int, State], str] = Model.describe_step,
 ) -> SimpleModel:
     """Build a model from declarations. Raises ModelError if the declarations contradict each other.
 
     Shrinking prefers the first `verbs`. Random schedules never leave out the first verb, so put a verb first that every
     run needs. `bounds` names the settings that keep a search finite. All `protocols` must set the same constants.
     `heal` stops all faults in a state before the properties with `at_end` are checked. Pass symmetric=True if the rules
-    and properties do not depend on the names of replicas. `heal` may depend on the names.
+    and properties do not depend on the names of replicas. `heal` may depend on the names. `describe_state`
+    and `describe_step` put states and steps into words (see Model); the defaults list the values of fields.
     """
     if len(verbs) > MOST_VERBS:
         raise ModelError(f"a model has at most {MOST_VERBS} verbs; got {len(verbs)}")
@@ -287,6 +290,8 @@ def simple_model(
         judged_now=tuple((bit, each.is_broken) for bit, each in judged if not each.at_end),
         judged_at_end=at_end,
         heal=heal,
+        describe_state=describe_state,
+        describe_step=describe_step,
     )
     return made
 

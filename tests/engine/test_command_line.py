@@ -34,8 +34,9 @@ def test_explore_shows_the_shortest_schedule_field_by_field(epochfuzz: Run) -> N
     ended = epochfuzz("explore", *TOY, "--protocol", "eager")
     assert (ended.code, ended.err) == (1, "")
     lines = [" ".join(line.split()) for line in ended.out.splitlines()]
-    assert lines[:6] == [
+    assert lines[:7] == [
         "eager · no-loss · replicas=3 records=2 elections=2",
+        "memory for states: at most 4 GiB",
         "0 length[A] 0, length[B] 0, length[C] 0, leader A, promised 0, held 0",
         "1 append A length[A] 0 -> 1, promised 0 -> 1",
         "2 elect B leader A -> B, held 0 -> 1",
@@ -57,7 +58,7 @@ def test_fuzz_finds_the_shortest_schedule_and_names_the_protocol_that_broke_noth
     words = ("--protocol", "eager", "--protocol", "patient", "--schedules", 500, "--seed", 7)
     ended = epochfuzz("fuzz", *TOY, *words)
     assert (ended.code, ended.err) == (1, "")
-    assert "eager breaks no-loss in 2 events: certified minimal;" in ended.out
+    assert "eager breaks no-loss in 2 events, certified minimal;" in ended.out
     assert "patient broke nothing" in ended.out
     (found,) = epochfuzz("fuzz", *TOY, *words, "--certify", 0, "--json").json["findings"]
     assert (found["protocol"], found["events"]) == ("eager", ["append A", "elect B"])
@@ -143,6 +144,38 @@ COUNTER = simple_model(
     protocols={{"plain": {{}}}},
 )
 """
+
+
+WORDS = """
+from epochfuzz.model.core.model import APPLIED
+
+def in_words(before, event, reason, after):
+    if reason != APPLIED:
+        return f"reason {{reason}}"
+    return f"from {{before.counted}} to {{after.counted}}"
+"""
+COUNTED = """\
+schema: 1
+id: counted
+why: The second event is not enabled.
+events: [count A, count A]
+"""
+
+
+def test_replay_describes_a_step_in_the_words_of_the_model(
+    epochfuzz: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (WORDS + OWN).format(rule="if p.counted: return 2\n    p.counted += 1")
+    words = "describe_state=lambda p: 'no number', describe_step=in_words,"
+    (tmp_path / "own_words.py").write_text(text.replace('"counter",', f'"counter", {words}'), encoding="utf-8")
+    (tmp_path / "counted.yaml").write_text(COUNTED, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    traced = epochfuzz("replay", "counted.yaml", "--model", "own_words:COUNTER", "--protocol", "plain", "--trace")
+    assert [" ".join(line.split()) for line in traced.out.splitlines()[2:5]] == [
+        "0 no number",
+        "1 count A from 0 to 1",
+        "2 count A reason 2",
+    ]
 
 
 @pytest.mark.thorough
