@@ -6,6 +6,7 @@ any other protocol, interpreted or compiled. A single compilation contains all m
 """
 
 from epochfuzz.harness.lab.mutants.clients import acknowledgement, clients, wrong_groups
+from epochfuzz.harness.lab.mutants.clients import wrong_late_requests as late_requests
 from epochfuzz.harness.lab.mutants.clients import wrong_transactions as transactions
 from epochfuzz.harness.lab.mutants.contract import judging
 from epochfuzz.harness.lab.mutants.controller import controllers
@@ -21,6 +22,7 @@ from epochfuzz.harness.lab.mutants.partition import wrong_replication as replica
 from epochfuzz.harness.lab.mutants.partition import wrong_truncation as truncation
 from epochfuzz.harness.lab.mutants.partition import wrong_truncation_on_fetch as truncation_on_fetch
 from epochfuzz.harness.lab.mutants.storage import wrong_epoch_cache as epoch_cache
+from epochfuzz.harness.lab.mutants.storage import wrong_log_start as log_start
 
 PROTOCOL_DEFECTS: tuple[Mutant, ...] = declared_in(
     replication,
@@ -42,6 +44,8 @@ PROTOCOL_DEFECTS: tuple[Mutant, ...] = declared_in(
     transactions,
     waiting,
     wrong_groups,
+    late_requests,
+    log_start,
 )
 DEFECTS: tuple[Mutant, ...] = (*PROTOCOL_DEFECTS, *declared_in(judging))
 
