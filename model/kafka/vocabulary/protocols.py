@@ -245,20 +245,21 @@ GENERATIONS: dict[str, Protocol] = {
 }
 
 # Choices of releases that differ from their reference design. A name contains the last or the first version with them.
+_SINCE_0_11 = (ProducerSnapshot.LAST_RECORD,)  # ProducerStateManager.writeSnapshot
 _TO_3_5 = (LateRequest.ACCEPTED,)
 _TO_2_3 = (HighWatermarkTruncation.KEPT, RemoteLeoOutOfRange.UNKNOWN, *_TO_3_5)
 _TO_2_1_0 = (LateAnswer.SAME_LEADER,)  # KAFKA-7786
 _TO_2_0_1 = (*_TO_2_3, ControllerWrites.VERSIONED, *_TO_2_1_0)
 _TO_2_0_0 = (*_TO_2_0_1, OutOfRange.HALT)
 _TO_2_2 = (ConsumerPosition.OFFSET, ConsumerRestart.OFFSET)
-_TO_2_6_0 = (CacheTruncation.WITH_LOG, *_TO_3_5)
+_TO_2_6_0 = (CacheTruncation.WITH_LOG, *_SINCE_0_11, *_TO_3_5)
 _TO_2_8 = (IsrQueue.CLEARED_BY_NEWS,)  # Partition.makeLeader calls AlterIsrManager.clearPending, in 2.8.2 too
 _TO_3_0 = (IsrAnswer.HIGH_WATERMARK_KEPT, IsrError.STUCK, *_TO_3_5)
 _TO_3_2_0 = (IsrError.TAKEN_BACK,)  # from 3.1.0 on, Partition.submitAlterIsr (KAFKA-14010)
 _TO_3_4_0 = (DivergingHighWatermark.APPLIED, *_TO_3_5)
 _TO_4_0 = (LateAnswer.SAME_LEADER,)
 _SINCE_2_3 = (RemoteLeo.KEPT, ConsumerPosition.END_OFFSET, ConsumerRestart.VALIDATED)
-_SINCE_2_5 = (*_SINCE_2_3, UnknownProducer.ANY_SEQUENCE, ProducerSnapshot.LAST_RECORD)
+_SINCE_2_5 = (*_SINCE_2_3, UnknownProducer.ANY_SEQUENCE, *_SINCE_0_11)
 _SINCE_2_7 = (*_SINCE_2_5, IsrAnswer.ADVANCED_WHEN_APPLIED)
 _SINCE_3_6 = (*_SINCE_2_7, LateRequest.VERIFIED)  # KAFKA-14402
 _3_5_1_TO_3_6 = (LastFetchedEpoch.LOST,)  # KAFKA-15080 brought KAFKA-15510

@@ -157,7 +157,11 @@ def test_a_truncation_below_the_snapshot_makes_a_replica_read_its_records_again(
 
 @pytest.mark.parametrize(
     ("release", "registered"),
-    [("kafka-2.6.1", "restart B"), ("kafka-4.3.1", "expire B, restart B, register B, notify B, unfence B")],
+    [
+        ("kafka-2.4", "restart B"),
+        ("kafka-2.6.1", "restart B"),
+        ("kafka-4.3.1", "expire B, restart B, register B, notify B, unfence B"),
+    ],
 )
 def test_a_restarted_leader_of_kafka_lets_the_producer_write_two_records_twice(release: str, registered: str) -> None:
     acknowledged = "produce A, fetch B, receive B, fetch B, receive B"
