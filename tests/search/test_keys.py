@@ -221,6 +221,10 @@ TIGHT = (
         "kip-320",
         Configuration(records=2, epochs=2, retries=True, producer_epochs=True, unclean_leader_election=True),
     ),
+    (
+        "kip-320:producer_snapshot=last_record",
+        Configuration(records=2, epochs=2, retries=True, producer_epochs=True, unclean_leader_election=True),
+    ),
     ("kip-320:late_request=accepted", Configuration(records=1, epochs=1, transactions=True, late_requests=True)),
     ("kafka-2.8.0", Configuration(records=2, epochs=2, retention=True)),
 )
