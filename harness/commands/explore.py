@@ -291,7 +291,7 @@ def _end_own(out: Console, asked: "SearchRequest", result: "Exploration", second
 
 
 def _conclusion(asked: "SearchRequest", result: "Exploration") -> str:
-    """Return the result of a search as one sentence."""
+    """Return a sentence about the result of a search."""
     name, sought = asked.protocol.name, asked.sought
     if result.shortest is not None:
         return f"{name} breaks {sought}: {len(result.shortest)} events, and no schedule is shorter"
@@ -302,7 +302,7 @@ def _conclusion(asked: "SearchRequest", result: "Exploration") -> str:
 
 
 def _pace(result: "Exploration", seconds: float) -> str:
-    """Return the size and the speed of a search as one line."""
+    """Return a line about the size and the speed of a search."""
     return (
         f"{result.states:,} states of {result.memory / result.states:.0f} bytes, {result.transitions:,} transitions,"
         f" depth {result.depth} in {seconds:.1f} s ({result.transitions / seconds / 1e6:.1f} million transitions/s)"

@@ -1,6 +1,6 @@
 """Turn the violations of random runs into findings: shorten their schedules, and prove that no schedule is shorter.
 
-The protocols and settings may also be those of a user's own model. Only causes and witnesses need Kafka's model.
+Protocols and settings may belong to a user's own model. Only causes and witnesses need Kafka's model.
 """
 
 from collections.abc import Iterator, Sequence

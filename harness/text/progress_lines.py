@@ -1,4 +1,4 @@
-"""The times at which a long run prints a line about its progress, if its output is not a terminal."""
+"""Decide when a long run prints a line about its progress, if its output is not a terminal."""
 
 _FIRST = 10.0  # seconds until the first line
 _RARER = 1.5  # the next line is due when the run has taken this many times as long

@@ -78,7 +78,7 @@ class CampaignRunner:
             yield rows.nonconformity(row, plan)
 
     def progress(self, conformance: Conformance) -> str:
-        """Return the name of the step: the same for each block, because the blocks have run before."""
+        """Return the name of the step, without a count, because all blocks have run before."""
         return "adding up the blocks"
 
     def _shrunk(self, protocol: Protocol, failed: Sequence[FailedTrial]) -> list[dict[str, Any]]:

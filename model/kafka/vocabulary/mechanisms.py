@@ -345,7 +345,7 @@ class ProducerBump(Choice):
 
 
 class ProducerSnapshot(Choice):
-    """The records of a producer that a restarted replica still recognises, of those in its log."""
+    """The records in its log that a restarted replica recognises if the producer sends them again."""
 
     LAST_RECORD = 0, "the last one only (Kafka)", "docs/findings/restarted-leader.md"
     EVERY_RECORD = 1, "all of them"
