@@ -1,7 +1,8 @@
-"""Code that the commands about campaigns (resumable runs on Spark) share: options, a Spark session, and results."""
+"""Code that the commands about campaigns share: options, the platform that runs the campaign, and results."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from epochfuzz.harness.campaign.clusters.cluster_job import ClusterOutcome
-    from epochfuzz.harness.campaign.run.campaign import Campaign
+    from epochfuzz.harness.campaign.run.campaign import Campaign, Platform
     from epochfuzz.harness.campaign.store.local_tables import LocalTables
     from epochfuzz.harness.campaign.walks.outcome import Finished
     from epochfuzz.harness.cases.case import Case
@@ -27,7 +28,30 @@ Master = Annotated[
 Corpus = Annotated[
     Path | None, typer.Option("--corpus", help="The corpus to compare findings with; ./corpus if left out.")
 ]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", min=1, help="Run in this many processes of this machine, without Spark.")
+]
 Remote = Annotated[str | None, typer.Option("--remote", help="A Spark Connect server, such as sc://localhost.")]
+
+
+@dataclass(frozen=True)
+class RunsOn:
+    """The options that say where a campaign runs. `jobs` is the number of local processes; None stands for Spark."""
+
+    jobs: int | None
+    master: str | None
+    remote: str | None
+
+    def __post_init__(self) -> None:
+        for name, value in (("--master", self.master), ("--remote", self.remote)):
+            if self.jobs is not None and value is not None:
+                raise BadInput(f"--jobs can't be combined with {name}; --jobs runs without Spark")
+
+    @property
+    def words(self) -> str:
+        """The option for local processes, as text to append to a command. Empty for Spark."""
+        return "" if self.jobs is None else f" --jobs {self.jobs}"
+
 
 _KEPT = "kept in {}; show again with: epochfuzz campaign report {}"
 
@@ -52,7 +76,7 @@ def kept(directory: str, remote: str | None) -> "LocalTables | None":
     return None if here is None else LocalTables(here)
 
 
-def load(spark: "SparkSession", directory: str) -> "Campaign[Any]":
+def load(platform: "Platform", directory: str) -> "Campaign[Any]":
     """Return the campaign in a directory, if the command `campaign run` can resume this campaign.
 
     Raises BadInput if another command started the campaign, and CampaignError if there is no usable campaign.
@@ -61,7 +85,7 @@ def load(spark: "SparkSession", directory: str) -> "Campaign[Any]":
     from epochfuzz.harness.campaign.run.campaign import Campaign
     from epochfuzz.harness.campaign.walks.schedules import Schedules
 
-    campaign = Campaign.load(spark, directory)
+    campaign = Campaign.load(platform, directory)
     if not isinstance(campaign.work, (Schedules, Clusters)):
         resume = campaign.work.how_to_resume(directory)
         raise BadInput(f"{directory} holds a campaign of {campaign.work.NAME}; {resume}")
@@ -80,6 +104,24 @@ def mistakes() -> Iterator[None]:
     except NonDeterminismError as error:
         note(f"epochfuzz: {error}")
         raise typer.Exit(Exit.INTERNAL) from None
+
+
+@contextmanager
+def platform(where: RunsOn, works_in: str) -> Iterator["Platform"]:
+    """Open the platform that runs a campaign in the directory `works_in`: local processes, or a Spark session."""
+    if where.jobs is None:
+        with spark_session(where.master, where.remote, works_in) as spark:
+            yield spark
+        return
+    from epochfuzz.harness.campaign.run.local_runner import LocalProcesses
+    from epochfuzz.harness.campaign.store.location import held, on_this_machine
+
+    here = on_this_machine(works_in)
+    if here is None:
+        raise BadInput(f"{works_in} is not on this machine, and only Spark can write it; leave out --jobs")
+    with mistakes(), as_ctrl_c(), held(here), LocalProcesses(where.jobs) as processes:
+        note(f"starting {where.jobs} processes on this machine")
+        yield processes
 
 
 @contextmanager

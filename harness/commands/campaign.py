@@ -20,9 +20,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from epochfuzz.harness.campaign.run.campaign import Campaign
+    from epochfuzz.harness.campaign.run.campaign import Campaign, Platform
     from epochfuzz.harness.campaign.run.job import Job
     from epochfuzz.harness.cases.case import Case
 
@@ -46,7 +44,7 @@ app = typer.Typer(
     cls=Group,
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="""Run `fuzz` on Spark, with durable results: run, resume, report.
+    help="""Run `fuzz` on Spark or in local processes, with durable results: run, resume, report.
 
 Examples:
 
@@ -100,13 +98,14 @@ def run(
     engine: WithEngine = Engine.WALK,
     machine: OwnMachine = None,
     release: Release = None,
+    jobs: campaigns.Jobs = None,
     master: campaigns.Master = None,
     remote: campaigns.Remote = None,
     certify: options.Certify = options.CERTIFY,
     corpus: campaigns.Corpus = None,
     json: options.Json = False,
 ) -> int:
-    """Run random schedules on every core that Spark has; shrink and certify each violation.
+    """Run random schedules on every core that Spark has, or with --jobs; shrink and certify each violation.
 
     Examples:
 
@@ -116,19 +115,20 @@ def run(
     - `epochfuzz campaign run --out /tmp/c --engine hypothesis --machine tests.machines:MyLog --schedules 1000`
     - `epochfuzz campaign run --out /tmp/c --engine cluster --release 4.3.1 --replicas 3 --for 8h --master local[2]`
     - `epochfuzz campaign run --out /tmp/c --schedules 10000000 --seed 7 --json`
+    - `epochfuzz campaign run --out /tmp/c --jobs 4 --for 8h`
     """
-    asked = _asked(context, settings)
+    asked, on = _asked(context, settings), campaigns.RunsOn(jobs, master, remote)
     if engine is Engine.CLUSTER:
         options.refuse_with(context, _NOT_OF_CLUSTERS, "--engine cluster")
         begin = _on_clusters(out, release or DEFAULT_RELEASE, asked)
-        return _finish(begin, _Where(out, master, remote, None, [], json))
+        return _finish(begin, _Request(out, on, None, [], json))
     options.say_what_versions_stand_for(console(json), asked.protocols)
     if engine is Engine.WALK:
         from epochfuzz.harness.cli.first_finding import show_first_finding
 
         show_first_finding(console(json), asked.protocols, settings)
     begin = _of_the_model(out, asked, engine, machine)
-    return _finish(begin, _Where(out, master, remote, options.parse_certify(certify), known_cases(corpus), json))
+    return _finish(begin, _Request(out, on, options.parse_certify(certify), known_cases(corpus), json))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,10 +175,10 @@ def _asked(context: typer.Context, settings: Configuration) -> _Asked:
 
 def _of_the_model(
     out: str, asked: _Asked, engine: Engine, machine: str | None
-) -> Callable[["SparkSession"], "Campaign[Any]"]:
+) -> Callable[["Platform"], "Campaign[Any]"]:
     """Return the function that starts a campaign of random runs of the model, or of Hypothesis state machines."""
 
-    def begin(spark: "SparkSession") -> "Campaign[Any]":
+    def begin(platform: "Platform") -> "Campaign[Any]":
         from epochfuzz.harness.campaign.run.campaign import Campaign
         from epochfuzz.harness.campaign.run.kinds import work_of
         from epochfuzz.harness.campaign.walks.parameters import MACHINES, Parameters
@@ -190,12 +190,12 @@ def _of_the_model(
             parameters = replace(parameters, engine=engine.value, block=MACHINES)
         if machine is not None:
             parameters = replace(parameters, machine=machine, protocols=())
-        return Campaign.start(spark, out, work_of(parameters.row()))
+        return Campaign.start(platform, out, work_of(parameters.row()))
 
     return begin
 
 
-def _on_clusters(out: str, release: str, asked: _Asked) -> Callable[["SparkSession"], "Campaign[Any]"]:
+def _on_clusters(out: str, release: str, asked: _Asked) -> Callable[["Platform"], "Campaign[Any]"]:
     """Return the function that starts a campaign on clusters of Kafka itself. Raises BadInput and MissingExtra."""
     from epochfuzz.harness.cluster.broker.cluster import NAMES
 
@@ -206,7 +206,7 @@ def _on_clusters(out: str, release: str, asked: _Asked) -> Callable[["SparkSessi
     if replicas > len(NAMES):
         raise BadInput(f"--replicas must be at most {len(NAMES)}, the brokers of a cluster; got {replicas}")
 
-    def begin(spark: "SparkSession") -> "Campaign[Any]":
+    def begin(platform: "Platform") -> "Campaign[Any]":
         from epochfuzz.harness.campaign.clusters.cluster_job import Clusters
         from epochfuzz.harness.campaign.clusters.cluster_parameters import ClusterParameters
         from epochfuzz.harness.campaign.run.campaign import Campaign
@@ -214,7 +214,7 @@ def _on_clusters(out: str, release: str, asked: _Asked) -> Callable[["SparkSessi
 
         protocol = modelled(release).name
         parameters = ClusterParameters(release, protocol, replicas, asked.seed, asked.schedules, asked.seconds)
-        return Campaign.start(spark, out, Clusters(parameters))
+        return Campaign.start(platform, out, Clusters(parameters))
 
     return begin
 
@@ -226,6 +226,7 @@ def resume(
         str | None,
         typer.Option("--machine", help="The state machine of the campaign. epochfuzz imports its module."),
     ] = None,
+    jobs: campaigns.Jobs = None,
     master: campaigns.Master = None,
     remote: campaigns.Remote = None,
     certify: options.Certify = options.CERTIFY,
@@ -239,18 +240,18 @@ def resume(
     - `epochfuzz campaign resume build/campaign`
     - `epochfuzz campaign resume build/machines --machine tests.machines:MyLog`
     """
-    known = known_cases(corpus)
+    known, on = known_cases(corpus), campaigns.RunsOn(jobs, master, remote)
     with campaigns.mistakes():
         kept = campaigns.kept(directory, remote)
         if kept is not None:  # report errors before Spark starts
             _refuse_another_machine(kept.work, directory, machine)
 
-    def load(spark: "SparkSession") -> "Campaign[Any]":
-        campaign = campaigns.load(spark, directory)
+    def load(platform: "Platform") -> "Campaign[Any]":
+        campaign = campaigns.load(platform, directory)
         _refuse_another_machine(campaign.work, directory, machine)
         return campaign
 
-    return _finish(load, _Where(directory, master, remote, options.parse_certify(certify), known, json))
+    return _finish(load, _Request(directory, on, options.parse_certify(certify), known, json))
 
 
 app.command("report", cls=SparkCommand)(report)
@@ -276,25 +277,24 @@ def _refuse_another_machine(work: "Job[Any]", directory: str, machine: str | Non
 
 
 @dataclass(frozen=True)
-class _Where:
-    """The directory of a campaign, its connection to Spark, its corpus, and its options. `certify` is in seconds."""
+class _Request:
+    """The directory of a campaign, where it runs, its corpus, and its options. `certify` is in seconds."""
 
     directory: str
-    master: str | None
-    remote: str | None
+    runs_on: campaigns.RunsOn
     certify: float | None
     corpus: list["Case"]
     json: bool
 
 
-def _finish(begin: Callable[["SparkSession"], "Campaign[Any]"], where: _Where) -> int:
+def _finish(begin: Callable[["Platform"], "Campaign[Any]"], asked: _Request) -> int:
     """Start or load a campaign, run it to its end, and show its results. Returns the exit code."""
     from epochfuzz.harness.campaign.run.progress import CampaignProgress
     from epochfuzz.harness.campaign.store.errors import CampaignError
 
-    with campaigns.spark_session(where.master, where.remote, works_in=where.directory) as spark:
-        campaign = begin(spark)
-        campaign.work.certify = where.certify
+    with campaigns.platform(asked.runs_on, asked.directory) as platform:
+        campaign = begin(platform)
+        campaign.work.certify = asked.certify
         campaigns.note(campaign.work.heading)
         try:
             with CampaignProgress.on(console(json_wanted=True), campaign.work) as progress:
@@ -302,6 +302,7 @@ def _finish(begin: Callable[["SparkSession"], "Campaign[Any]"], where: _Where) -
         except CampaignError:
             raise
         except BaseException:
-            campaigns.note(f"not finished; resume with: {campaign.work.command_to_resume(where.directory)}")
+            resume = campaign.work.command_to_resume(asked.directory) + asked.runs_on.words
+            campaigns.note(f"not finished; resume with: {resume}")
             raise
-    return campaigns.end(outcome, where.directory, where.corpus, where.json)
+    return campaigns.end(outcome, asked.directory, asked.corpus, asked.json)

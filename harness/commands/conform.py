@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from epochfuzz.harness.cli import options
-from epochfuzz.harness.cli.campaigns import Master, Remote, spark_session
+from epochfuzz.harness.cli.campaigns import Master, Remote, RunsOn, platform
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, as_bad_input, console, files_as_bad_input
 from epochfuzz.harness.cli.runs.conform_request import OUT, PROCESSES_FOR, ConformRequest, default_processes_for
@@ -89,7 +89,12 @@ For = Annotated[
 MaxFailures = Annotated[
     int | None, typer.Option("--max-failures", min=1, help="Stop after this number of failed schedules.")
 ]
-Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Number of parallel adapter processes; 1 if left out.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", min=1, help="Number of parallel adapter processes; 1 if left out. With --campaign: instead of Spark."
+    ),
+]
 ProcessesFor = Annotated[
     int, typer.Option("--processes-for", min=1, help="Number of schedules for each adapter process.")
 ]
@@ -112,7 +117,7 @@ InCampaign = Annotated[
     typer.Option(
         "--campaign",
         callback=options.needs("spark"),
-        help="Run the command on Spark's workers, and keep the results in this directory.",
+        help="Run the command on Spark's workers or with --jobs, and keep the results in this directory.",
     ),
 ]
 
@@ -158,6 +163,7 @@ def conform(
     - `epochfuzz conform --client --replicas 3 -- python -m tests.clients.librdkafka`
     - `epochfuzz conform --campaign build/tonight --schedules 1000000 --seed 7 -- /usr/local/bin/my-adapter`
     - `epochfuzz conform --campaign build/all --exhaustive --records 2 -- /usr/local/bin/my-adapter`
+    - `epochfuzz conform --campaign build/tonight --jobs 4 --for 8h -- /usr/local/bin/my-adapter`
     """
     asked = _request(context, settings)
     plan = _plan(context, settings, asked)
@@ -184,8 +190,6 @@ def _request(context: typer.Context, settings: Configuration) -> ConformRequest:
             options.refuse_without(context, ("for_",), "--exhaustive or --campaign")
     if named["campaign"] is None and (named["master"] or named["remote"]):
         raise BadInput("--master and --remote need --campaign DIR")
-    if named["campaign"] is not None and named["jobs"] is not None:
-        raise BadInput("--jobs can't be combined with --campaign; set the number of cores with --master")
     return ConformRequest(
         out=console(named["json"]),
         json=named["json"],
@@ -193,7 +197,7 @@ def _request(context: typer.Context, settings: Configuration) -> ConformRequest:
         refused=named["refused"],
         for_=named["for_"],
         seconds=None if named["for_"] is None else options.parse_duration(named["for_"]),
-        jobs=named["jobs"] or 1,
+        jobs=named["jobs"],
         corpus=named["corpus"],
         known=named["known"],
         cases=named["cases_out"],
@@ -331,7 +335,9 @@ def _on_this_machine(asked: ConformRequest, plan: "Plan") -> "tuple[Conformance,
         if plan.selection is Selection.BUGS and plan.schedules:
             progress.doing("looking for schedules that known bugs fail")
             _say_which_bugs(asked, plan)
-        processes = Processes(asked.jobs, progress.doing, shrinking, for_slow=0 if asked.is_certify_given else FOR_SLOW)
+        processes = Processes(
+            asked.jobs or 1, progress.doing, shrinking, for_slow=0 if asked.is_certify_given else FOR_SLOW
+        )
         if asked.exhaustive:
             tours = Exhaustive(TourRequest(asked.refused, asked.seconds, asked.cases), processes)
             conformance = run(plan, tours, progress.doing)
@@ -364,17 +370,18 @@ def _say_which_bugs(asked: ConformRequest, plan: "Plan") -> None:
 def _in_campaign(asked: ConformRequest, plan: "Plan", directory: str, again: str) -> "Conformance":
     from epochfuzz.harness.campaign.spark import session
 
-    program = plan.command[0]
-    if session.destination(asked.master, asked.remote).startswith("local") and shutil.which(program) is None:
+    program, on = plan.command[0], RunsOn(asked.jobs, asked.master, asked.remote)
+    is_here = on.jobs is not None or session.destination(on.master, on.remote).startswith("local")
+    if is_here and shutil.which(program) is None:
         raise BadInput(f"cannot run '{program}': no such command on this machine")
-    with spark_session(asked.master, asked.remote, works_in=directory) as spark:
+    with platform(on, directory) as where:
         from epochfuzz.harness.campaign.conformance.conformance_job import Trials
         from epochfuzz.harness.campaign.conformance.tours_job import Tours
         from epochfuzz.harness.campaign.run.campaign import Campaign
         from epochfuzz.harness.campaign.run.progress import CampaignProgress
 
         work: Trials = Tours(plan, asked.refused) if asked.exhaustive else Trials(plan)
-        campaign = Campaign.start_or_load(spark, directory, work)
+        campaign = Campaign.start_or_load(where, directory, work)
         asked.out.print(f"kept in {directory}; resume with: {again}", markup=False, soft_wrap=True)
         campaign.work.seconds = asked.seconds
         with CampaignProgress.on(console(json_wanted=True), campaign.work) as progress:

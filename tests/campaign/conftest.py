@@ -57,7 +57,9 @@ def undisturbed(spark, tmp_path_factory):
     asked = parameters(protocols=("kip-320", "hw"), block=500)
     campaign = start(spark, tmp_path_factory.mktemp("campaign") / "undisturbed", asked)
     outcome = campaign.run(Quiet())
-    return SimpleNamespace(parameters=asked, work=campaign.work, directory=campaign.directory, outcome=outcome)
+    return SimpleNamespace(
+        parameters=asked, work=campaign.work, directory=campaign.directory, tables=campaign.tables, outcome=outcome
+    )
 
 
 @pytest.fixture

@@ -60,7 +60,7 @@ def wait(condition: Callable[[], object]) -> None:
 
 
 def played(directory: Path) -> list[tuple[int, list[str]]]:
-    rows = plays.each_once(LocalTables(directory))
+    rows = list(LocalTables(directory).blocks(plays.BLOCKS))
     return [(each["schedule"], each["events"]) for row in rows for each in row["played"]]
 
 

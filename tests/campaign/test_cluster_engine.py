@@ -15,19 +15,18 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import functions as F
 
 pytest.importorskip("confluent_kafka")
 
 from epochfuzz.harness.campaign.clusters import play_blocks, plays
 from epochfuzz.harness.campaign.clusters.cluster_job import ClusterOutcome, Clusters
 from epochfuzz.harness.campaign.clusters.cluster_parameters import ClusterParameters
+from epochfuzz.harness.campaign.run import worker
 from epochfuzz.harness.campaign.run.campaign import Campaign
 from epochfuzz.harness.campaign.run.kinds import work_of_text
 from epochfuzz.harness.campaign.run.pace import Pace
-from epochfuzz.harness.campaign.spark import worker, workers
-from epochfuzz.harness.campaign.store import blocks, determinism
-from epochfuzz.harness.campaign.store.errors import CampaignError, NonDeterminismError, sentence
+from epochfuzz.harness.campaign.spark import workers
+from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
 from epochfuzz.harness.campaign.store.local_tables import LocalTables
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cli import cluster_results
@@ -119,7 +118,7 @@ def begin(spark, directory, asked: ClusterParameters = ASKED) -> Campaign[Cluste
 
 def played(directory: Path) -> dict[int, list[tuple[int, list[str]]]]:
     """Return the numbers and the events of the played schedules, by block."""
-    rows = plays.each_once(LocalTables(directory))
+    rows = list(LocalTables(directory).blocks(plays.BLOCKS))
     return {row["number"]: [(each["schedule"], each["events"]) for each in row["played"]] for row in rows}
 
 
@@ -149,7 +148,7 @@ def test_a_cluster_finding_is_shrunk_and_saved_as_a_case_with_the_verdict_of_the
     directory, outcome = finished
     (finding,) = outcome.fuzzed.findings
     assert (finding.ended, finding.model) == (Ended.LOST, Ended.KEPT)
-    rows = plays.each_once(LocalTables(directory))
+    rows = list(LocalTables(directory).blocks(plays.BLOCKS))
     lost = [each for row in rows for each in row["played"] if each["ended"] == "LOST"]
     assert outcome.seen == (len(lost),)
     assert finding.shrunk_from == min(len(each["events"]) for each in lost)
@@ -201,17 +200,14 @@ def test_a_task_uses_one_cluster_for_all_its_blocks_and_always_stops_the_cluster
     assert Player.open == []
 
 
-def test_a_replayed_block_may_end_differently_but_must_have_equal_schedules(spark, finished):
+def test_a_replayed_block_may_end_differently_but_must_have_equal_schedules(finished):
     directory, _ = finished
-    campaign = Campaign.load(spark, str(directory))
-    written = blocks.written(campaign.directory, campaign.work)
-    assert written is not None
-    other = F.transform("played", lambda each: each.withField("ended", F.lit("STUCK")).withField("steps", F.lit(1)))
-    both = written.union(written.withColumn("played", other))
-    assert determinism.compare(both, campaign.work).blocks == len(BLOCKS)
-    others = F.transform("played", lambda each: each.withField("schedule", F.lit(7)))
-    with pytest.raises(NonDeterminismError, match="block 0 gave different results"):
-        determinism.compare(written.union(written.withColumn("played", others)), campaign.work)
+    work = Clusters(ASKED)
+    row, *_ = LocalTables(directory).blocks(plays.BLOCKS)
+    ended = row | {"played": [each | {"ended": "STUCK", "steps": 1} for each in row["played"]]}
+    assert work.compared(ended) == work.compared(row)
+    other = row | {"played": [each | {"schedule": 7} for each in row["played"]]}
+    assert work.compared(other) != work.compared(row)
 
 
 def test_a_wave_has_a_task_for_each_core_since_a_cluster_takes_long_to_start():

@@ -24,7 +24,7 @@ class Missing(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Missing())
 import pyarrow as pa
-from epochfuzz.harness.campaign.spark import worker
+from epochfuzz.harness.campaign.run import worker
 from epochfuzz.harness.campaign.walks import walk_tasks
 from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration

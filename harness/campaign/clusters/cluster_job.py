@@ -5,24 +5,18 @@ threads of real brokers, so no block runs twice for comparison. If a killed driv
 first result counts.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
-
 from epochfuzz.harness.campaign.clusters import plays
 from epochfuzz.harness.campaign.clusters.cluster_parameters import SCHEMA, ClusterParameters
-from epochfuzz.harness.campaign.run.job import BlockRange, Counts, Job
+from epochfuzz.harness.campaign.run.job import Counts, Job
 from epochfuzz.harness.campaign.run.status import SoFar
-from epochfuzz.harness.campaign.spark import versions
-from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.campaign.store.errors import CampaignError
-from epochfuzz.harness.campaign.store.local_tables import LocalTables
+from epochfuzz.harness.campaign.store.tables import Tables
 from epochfuzz.harness.cluster.broker import installation, tools
 from epochfuzz.harness.cluster.errors import ClusterError
 from epochfuzz.harness.cluster.schedules.ends import FINDINGS
@@ -135,23 +129,24 @@ class Clusters(Job[ClusterOutcome]):
         """Play the schedules of a block on the task's cluster, and return the block's row. Raises ClusterError."""
         return self.playground.block(number)
 
-    def number(self) -> Column:
-        """Return the column with the number of a block."""
-        return F.col("number")
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The names of the numbers for the progress: schedules, events, and schedules with a finding."""
+        return "schedules", "events", "found"
 
-    def compared(self) -> list[Column]:
-        """Return the columns that must be equal in two runs of a block: the schedules, without their results."""
-        chosen = F.transform("played", lambda played: F.struct(played["schedule"], played["events"]))
-        return [F.col("number"), F.col("drawn"), chosen]
+    def counts(self, row: Mapping[str, Any]) -> dict[str, int]:
+        """Return the numbers in a row of BLOCKS."""
+        found = sum(played["ended"] in FINDINGS for played in row["played"])
+        return {"schedules": row["schedules"], "events": row["events"], "found": found}
 
-    def counted(self) -> dict[str, Column]:
-        """Return the columns to add up for the progress: schedules, events, and schedules with a finding."""
-        found = F.filter("played", lambda played: played["ended"].isin(*map(str, FINDINGS)))
-        return {"schedules": F.col("schedules"), "events": F.col("events"), "found": F.size(found)}
+    def compared(self, row: Mapping[str, Any]) -> Any:
+        """Return the schedules of a block without their results, which depend on Kafka's timing."""
+        return row["number"], row["drawn"], [(played["schedule"], played["events"]) for played in row["played"]]
 
-    def stages(self, campaign: "Campaign[ClusterOutcome]") -> Iterator[BlockRange]:
-        """Yield one stage, with all blocks."""
-        yield BlockRange(0, self.parameters.blocks)
+    @property
+    def blocks(self) -> int | None:
+        """The number of blocks. None if a time limit ends the campaign."""
+        return self.parameters.blocks
 
     def progress(self, counts: Counts, seconds: float) -> str:
         """Return the progress in one line."""
@@ -177,7 +172,7 @@ class Clusters(Job[ClusterOutcome]):
         from epochfuzz.harness.cases.case import dump_case
         from epochfuzz.harness.cluster.schedules.fuzzed_case import case_of
 
-        blocks = self._blocks(campaign)
+        blocks = self._blocks(campaign.tables)
         rows = self._shrunk(campaign, plays.sightings(blocks), progress)
         made = [case_of(plays.finding(row), self.parameters.parsed_protocol, self.settings, self.seed) for row in rows]
         rows = [row | {"case": dump_case(case)} for row, case in zip(rows, made, strict=True)]
@@ -189,35 +184,26 @@ class Clusters(Job[ClusterOutcome]):
     def _shrunk(
         self, campaign: "Campaign[ClusterOutcome]", found: list[plays.ClusterSighting], progress: "Progress"
     ) -> list[dict[str, Any]]:
-        """Shrink each finding in a Spark task with its own cluster. Returns a row of plays.SHRUNK for each finding."""
+        """Shrink each finding in a task with its own cluster. Returns a row of plays.SHRUNK for each finding."""
         if not found:
             return []
         progress.doing(f"shrinking {len(found)} findings by replay")
-        spark = campaign.directory.spark
         argument = {"work": self.text, "sightings": [(each.played, each.seen) for each in found]}
-        numbers = spark.range(0, len(found), 1, len(found))
-        shrunk = versions.to_arrow(Workers(spark).map(numbers, _SHRINK, argument, plays.SHRUNK)).to_pylist()
+        shrunk = campaign.map(_SHRINK, argument, len(found), plays.SHRUNK)
         return sorted(shrunk, key=lambda row: int(row["schedule"]))
 
-    def _blocks(self, campaign: "Campaign[ClusterOutcome]") -> list[dict[str, Any]]:
-        if campaign.kept is not None:
-            return plays.each_once(campaign.kept)
-        finished = campaign.finished()
-        return [] if finished is None else versions.to_arrow(finished.orderBy("number")).to_pylist()
+    def _blocks(self, tables: Tables) -> list[dict[str, Any]]:
+        return list(tables.blocks(self.BLOCKS))
 
     def outcome(self, campaign: "Campaign[ClusterOutcome]") -> ClusterOutcome:
         """Return the results of a finished campaign."""
-        if campaign.kept is not None:
-            return self.kept_outcome(campaign.kept)
-        whole = plays.summed(self._blocks(campaign))
-        rows = campaign.directory.read_rows("findings", plays.TABLE)
-        return self._outcome(campaign.begun(), whole, campaign.seconds(whole.schedules), rows)
+        return self.outcome_of(campaign.tables)
 
-    def kept_outcome(self, kept: LocalTables) -> ClusterOutcome:
-        """Return the results of a finished campaign on this machine, read without Spark."""
-        whole = plays.summed(plays.each_once(kept))
-        rows = kept.read_rows("findings", plays.TABLE)
-        return self._outcome(kept.begun, whole, kept.seconds(whole.schedules), rows)
+    def outcome_of(self, tables: Tables) -> ClusterOutcome:
+        """Return the results of a finished campaign from its tables."""
+        whole = plays.summed(self._blocks(tables))
+        rows = tables.read_rows("findings", plays.TABLE)
+        return self._outcome(tables.begun, whole, tables.seconds(whole.schedules), rows)
 
     def _outcome(
         self, begun: datetime | None, whole: Fuzzed, seconds: float, rows: list[dict[str, Any]]
@@ -227,14 +213,11 @@ class Clusters(Job[ClusterOutcome]):
         whole.replays = sum(row["replays"] for row in rows)
         return ClusterOutcome(self.parameters, begun, whole, tuple(row["seen"] for row in rows))
 
-    def so_far(self, kept: LocalTables) -> SoFar:
-        """Return the results of the finished blocks, read without Spark."""
-        blocks, protocol = plays.each_once(kept), self.parameters.protocol
-        whole = plays.summed(blocks)
-        found = sum(whole.ends[ended] for ended in FINDINGS)
-        counts = Counter({"schedules": whole.schedules, "events": whole.events, "found": found})
-        if kept.is_finished:
-            findings = plays.found(protocol, kept.read_rows("findings", plays.TABLE))
+    def so_far(self, tables: Tables) -> SoFar:
+        """Return the results of the finished blocks."""
+        protocol = self.parameters.protocol
+        if tables.is_finished:
+            findings = plays.found(protocol, tables.read_rows("findings", plays.TABLE))
         else:
-            findings = plays.sighted(protocol, blocks)
-        return SoFar(counts, tuple(findings), {}, None)
+            findings = plays.sighted(protocol, self._blocks(tables))
+        return SoFar(tables.counts(self.counted), tuple(findings), {}, None)

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from epochfuzz.harness.campaign.clusters import plays
 from epochfuzz.harness.campaign.clusters.cluster_job import Clusters
-from epochfuzz.harness.campaign.spark.worker import Batches, each, work
+from epochfuzz.harness.campaign.run.worker import Batches, each, work
 
 
 def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from epochfuzz.harness.campaign.store.local_tables import LocalTables
 from epochfuzz.harness.cluster.schedules.ends import FINDINGS, unlike
 from epochfuzz.harness.cluster.schedules.fuzzed import ClusterFinding, Fuzzed
 from epochfuzz.harness.documents.cluster_records import Ended
@@ -62,15 +61,6 @@ def block_row(number: int, drawn: int, played: list[dict[str, Any]]) -> dict[str
     """Return the played schedules of a block as a row of BLOCKS. The model chose them from `drawn` schedules."""
     events = sum(each["steps"] for each in played)
     return {"number": number, "drawn": drawn, "schedules": len(played), "events": events, "played": played}
-
-
-def each_once(kept: LocalTables) -> list[dict[str, Any]]:
-    """Return a campaign's block rows, ordered by block number. If a block was written twice, the first row counts."""
-    by_number: dict[int, dict[str, Any]] = {}
-    for part in kept.tables("blocks"):
-        for row in part.to_pylist():
-            by_number.setdefault(row["number"], row)
-    return [row for _, row in sorted(by_number.items())]
 
 
 def summed(rows: Iterable[dict[str, Any]]) -> Fuzzed:

@@ -10,13 +10,11 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
-from pyspark.sql import Column
-from pyspark.sql import functions as F
 
 from epochfuzz.harness.campaign.conformance import kept_rows, rows
 from epochfuzz.harness.campaign.run.job import BlockRange, Counts, Job
 from epochfuzz.harness.campaign.run.status import SoFar
-from epochfuzz.harness.campaign.store.local_tables import LocalTables
+from epochfuzz.harness.campaign.store.tables import Tables
 from epochfuzz.harness.conform.run import block_rows
 from epochfuzz.harness.conform.run.block import MOST_UNJUDGED, run_block
 from epochfuzz.harness.conform.run.plan import Plan
@@ -26,6 +24,8 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
     from epochfuzz.harness.campaign.run.campaign import Campaign, Progress
+
+_FAILURES = ("unexpected", "unjudged", "given up")  # numbers of failures, and of blocks that stopped early
 
 PARAMETERS = pa.schema(
     {
@@ -106,37 +106,27 @@ class Trials(Job[Conformance]):
         protocol = self.plan.protocols[index]
         return block_rows.block_row(protocol.name, within, run_block(self.plan.block_of(protocol, within)))
 
-    def number(self) -> Column:
-        """Return an expression that computes the number of a block from its row."""
-        number = F.col("number")
-        for index, protocol in enumerate(self.plan.protocols):
-            before = F.when(F.col("protocol") == protocol.name, index * self.plan.blocks).otherwise(0)
-            number += before
-        return number
-
-    def compared(self) -> list[Column]:
-        """Return the columns that must be equal in two runs of a block.
-
-        The output of the system under test is left out, because it may name processes and times.
-        """
-        others = [F.col(name) for name in self.BLOCKS.names if name != "failed"]
-        return [*others, F.transform("failed", lambda failed: failed.dropFields("output"))]
+    def compared(self, row: Mapping[str, Any]) -> Any:
+        """Return a row without the output of the system under test, because it may name processes and times."""
+        return {**row, "failed": [failed | {"output": None} for failed in row["failed"]]}
 
     def refuse(self, number: int) -> None:
         """Accept a block with different results in two runs, because results.py reports this as a finding."""
 
-    def counted(self) -> dict[str, Column]:
-        """Return the columns to add up for the progress: schedules, steps, and each protocol's failures.
+    @property
+    def counted(self) -> list[str]:
+        """The names of the numbers for the progress: schedules, steps, and each protocol's failures.
 
         The counts of failures decide whether a stage ends early (see is_enough).
         """
-        columns = {"schedules": F.col("schedules") + F.col("cases"), "steps": F.col("steps")}
-        for index, protocol in enumerate(self.plan.protocols):
-            is_of = F.col("protocol") == protocol.name
-            columns[f"unexpected {index}"] = F.when(is_of, F.col("unexpected"))
-            columns[f"unjudged {index}"] = F.when(is_of, F.col("unjudged"))
-            columns[f"given up {index}"] = F.when(is_of, F.col("given_up").cast("long"))
-        return columns
+        protocols = range(len(self.plan.protocols))
+        return ["schedules", "steps", *(f"{kind} {index}" for index in protocols for kind in _FAILURES)]
+
+    def counts(self, row: Mapping[str, Any]) -> dict[str, int]:
+        """Return the numbers in a row of BLOCKS. Replayed cases count as schedules."""
+        index = self.names.index(row["protocol"])
+        failures = {f"{kind} {index}": int(row[kind.replace(" ", "_")]) for kind in _FAILURES}
+        return {"schedules": row["schedules"] + row["cases"], "steps": row["steps"], **failures}
 
     def stages(self, campaign: "Campaign[Conformance]") -> Iterator[BlockRange]:
         """Yield a stage for each protocol."""
@@ -175,6 +165,6 @@ class Trials(Job[Conformance]):
 
         return CampaignRunner(campaign, self)
 
-    def so_far(self, kept: LocalTables) -> SoFar:
-        """Return the results of the finished blocks, read without Spark."""
-        return SoFar(kept_rows.counts(kept), kept_rows.found(kept, self.plan), {}, None)
+    def so_far(self, tables: Tables) -> SoFar:
+        """Return the results of the finished blocks."""
+        return SoFar(tables.counts(self.counted), kept_rows.found(tables, self.plan), {}, None)

@@ -8,7 +8,7 @@ import pyarrow as pa
 from epochfuzz.harness.campaign.conformance import rows
 from epochfuzz.harness.campaign.conformance.conformance_job import Trials
 from epochfuzz.harness.campaign.conformance.tours_job import Tours
-from epochfuzz.harness.campaign.spark.worker import Batches, each, work
+from epochfuzz.harness.campaign.run.worker import Batches, each, work
 from epochfuzz.harness.conform.exhaustive.counts import counts
 from epochfuzz.harness.conform.exhaustive.crew import no_answer, verbs_of
 from epochfuzz.harness.conform.exhaustive.tour_progress import TourProgress

@@ -4,14 +4,8 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
 from epochfuzz.harness.campaign.conformance import rows
 from epochfuzz.harness.campaign.conformance.conformance_job import Trials
-from epochfuzz.harness.campaign.spark import versions
-from epochfuzz.harness.campaign.spark.workers import Workers
-from epochfuzz.harness.campaign.store import blocks, determinism
 from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, DiscrepancyKind
 from epochfuzz.harness.conform.run import block_rows
 from epochfuzz.harness.conform.run.attempts import MOST_SECONDS, limit_for
@@ -30,51 +24,47 @@ _SHRINK = "epochfuzz.harness.campaign.conformance.conformance_tasks:shrink_sight
 
 
 class CampaignRunner:
-    """Reads the results of finished blocks from a campaign's directory, and lets Spark shrink each failure once."""
+    """Reads the results of finished blocks from a campaign's tables, and lets a worker shrink each failure once."""
 
     def __init__(self, campaign: "Campaign[Conformance]", work: Trials) -> None:
         self.toured: Toured | None = None
-        self._directory = campaign.directory
+        self._campaign = campaign
         self._work = work
-        self._finished = campaign.finished()
-        self._twice = _twice(campaign, work)
-        self._schedules = 0 if self._finished is None else _schedules(self._finished)
-        self.seconds = campaign.seconds(self._schedules)
+        self._tables = campaign.tables
+        differing = self._tables.differing()
+        again = self._tables.again(work.BLOCKS, differing) if differing else ()
+        self._twice = {row["block_number"]: row for row in again}
+        self._schedules = self._tables.counts(work.counted)["schedules"]
+        self.seconds = self._tables.seconds(self._schedules)
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
-        """Yield the results of the plan's blocks under a protocol, ordered by block number.
-
-        Spark reads one partition at a time, so memory doesn't grow with the number of blocks.
-        """
-        for first, again in self._rows(protocol, 0, plan.blocks):
-            result = block_rows.block_result(first, plan)
+        """Yield the results of the plan's blocks under a protocol, ordered by block number."""
+        first = plan.protocols.index(protocol) * plan.blocks
+        for row, again in self._rows(first, first + plan.blocks):
+            result = block_rows.block_result(row, plan)
             if again is not None:
-                result.failed.append(unstable(first, again, plan, plan.trials(protocol, first["number"])))
+                result.failed.append(unstable(row, again, plan, plan.trials(protocol, row["number"])))
             yield result
 
-    def _rows(self, protocol: Protocol, first: int, end: int) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
+    def _rows(self, first: int, end: int) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
         """Yield a pair for each block from `first` to `end` - 1: the row of the block, and the row of its second run.
 
         The second row is None if the block ran once, or if both results are equal.
         """
-        if self._finished is None:
-            return
-        number = F.col("number")
-        chosen = self._finished.where((F.col("protocol") == protocol.name) & (number >= first) & (number < end))
-        for row in chosen.orderBy("number").toLocalIterator():
-            yield row.asDict(recursive=True), self._twice.get((protocol.name, row["number"]))
+        for row in self._tables.blocks(self._work.BLOCKS, first, end):
+            yield row, self._twice.get(row["block_number"])
 
     def nonconformities(
         self, plan: Plan, protocol: Protocol, failed: Sequence[FailedTrial]
     ) -> Iterator[ConformanceFinding]:
         """Yield a shrunk finding for each failure.
 
-        Spark shrinks each failure in a task. If the directory already has the findings, the method only reads them.
+        A worker shrinks each failure. If the directory already has the findings, the method only reads them.
         """
         table = f"findings/protocol={plan.protocols.index(protocol)}"
-        if self._directory.read(table, rows.NONCONFORMITIES) is None:
-            self._directory.write_rows(self._shrunk(protocol, failed), rows.NONCONFORMITIES, table)
-        for row in self._directory.read_rows(table, rows.NONCONFORMITIES):
+        if not self._tables.is_written(table, rows.NONCONFORMITIES):
+            self._campaign.directory.write_rows(self._shrunk(protocol, failed), rows.NONCONFORMITIES, table)
+        for row in self._tables.read_rows(table, rows.NONCONFORMITIES):
             yield rows.nonconformity(row, plan)
 
     def progress(self, conformance: Conformance) -> str:
@@ -84,30 +74,13 @@ class CampaignRunner:
     def _shrunk(self, protocol: Protocol, failed: Sequence[FailedTrial]) -> list[dict[str, Any]]:
         if not failed:
             return []
-        spark = self._directory.spark
         argument = {
             "work": self._work.text,
             "protocol": protocol.name,
             "failed": [(block_rows.failed_row(one), one.seen) for one in failed],
             "seconds": limit_for(MOST_SECONDS, self.seconds, self._schedules),
         }
-        numbers = spark.range(0, len(failed), 1, len(failed))
-        shrunk = Workers(spark).map(numbers, _SHRINK, argument, rows.NONCONFORMITIES)
-        return list(versions.to_arrow(shrunk).to_pylist())
-
-
-def _schedules(finished: DataFrame) -> int:
-    return int(finished.agg(F.coalesce(F.sum(F.col("schedules") + F.col("cases")), F.lit(0))).collect()[0][0])
-
-
-def _twice(campaign: "Campaign[Conformance]", work: Trials) -> dict[tuple[str, int], dict[str, Any]]:
-    """Return the rows of second runs whose result differs from the first run's, keyed by protocol and block number."""
-    written = blocks.written(campaign.directory, work)
-    differing = [] if written is None else determinism.differing(written, work)
-    if not differing or written is None:
-        return {}
-    again = written.where(F.col("again") & work.number().isin(differing)).toLocalIterator()
-    return {(row["protocol"], row["number"]): row.asDict(recursive=True) for row in again}
+        return self._campaign.map(_SHRINK, argument, len(failed), rows.NONCONFORMITIES)
 
 
 def unstable(first: dict[str, Any], again: dict[str, Any], plan: Plan, trials: Iterable[Trial]) -> FailedTrial:

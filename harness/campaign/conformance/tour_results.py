@@ -7,8 +7,6 @@ from epochfuzz.harness.campaign.conformance import rows
 from epochfuzz.harness.campaign.conformance.results import CampaignRunner, unstable
 from epochfuzz.harness.campaign.conformance.tours_job import Tours
 from epochfuzz.harness.campaign.run.job import BlockRange
-from epochfuzz.harness.campaign.spark import versions
-from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.conform.exhaustive.counts import toured
 from epochfuzz.harness.conform.exhaustive.crew import no_answer
 from epochfuzz.harness.conform.exhaustive.rounds import Round, rounds
@@ -56,7 +54,7 @@ class TourResults(CampaignRunner):
 
     def __init__(self, campaign: "Campaign[Conformance]", work: Tours) -> None:
         super().__init__(campaign, work)
-        self._campaign, self._tours = campaign, work
+        self._tours = work
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
         """Yield the results of all rounds, first round first."""
@@ -81,7 +79,7 @@ class TourResults(CampaignRunner):
         If a second run of a block had another result, the result of the block includes the difference as a failure.
         """
         plan, protocol = self._tours.plan, self._tours.protocol
-        for row, second_row in self._rows(protocol, first, first + each.blocks(plan)):
+        for row, second_row in self._rows(first, first + each.blocks(plan)):
             result = rows.tours_result(row, plan)
             if second_row is not None:  # a second run had another result
                 trials = each.block(plan, protocol, row["number"] - first).trials
@@ -102,11 +100,8 @@ def _subject(campaign: "Campaign[Conformance]", work: Tours) -> dict[str, Any]:
 
     If the campaign's directory does not have the row yet, a worker asks the system, and the row is stored.
     """
-    directory = campaign.directory
-    found = directory.read_rows("subject", rows.SUBJECT)
+    found = campaign.tables.read_rows("subject", rows.SUBJECT)
     if not found:
-        number = directory.spark.range(0, 1, 1, 1)
-        asked = Workers(directory.spark).map(number, _ASK, work.text, rows.SUBJECT)
-        found = list(versions.to_arrow(asked).to_pylist())
-        directory.write_rows(found, rows.SUBJECT, "subject")
+        found = campaign.map(_ASK, work.text, 1, rows.SUBJECT)
+        campaign.directory.write_rows(found, rows.SUBJECT, "subject")
     return found[0]

@@ -17,7 +17,7 @@ from epochfuzz.harness.campaign.conformance import kept_rows, rows
 from epochfuzz.harness.campaign.conformance.conformance_job import PARAMETERS, Trials
 from epochfuzz.harness.campaign.run.job import BlockRange, Counts, Job
 from epochfuzz.harness.campaign.run.status import SoFar
-from epochfuzz.harness.campaign.store.local_tables import LocalTables
+from epochfuzz.harness.campaign.store.tables import Tables
 from epochfuzz.harness.conform.exhaustive.graph import Graph, graph
 from epochfuzz.harness.conform.exhaustive.rounds import Round
 from epochfuzz.harness.conform.exhaustive.tour_progress import packed, unpacked
@@ -184,13 +184,13 @@ class Tours(Trials):
             return None
         return max(0.0, self._steps / counts["steps"] - 1) * seconds
 
-    def so_far(self, kept: LocalTables) -> SoFar:
-        """Return the results of the finished blocks, read without Spark."""
-        counts = kept_rows.counts(kept)
-        for subject in kept.read_rows("subject", rows.SUBJECT):
+    def so_far(self, tables: Tables) -> SoFar:
+        """Return the results of the finished blocks."""
+        counts = tables.counts(self.counted)
+        for subject in tables.read_rows("subject", rows.SUBJECT):
             counts["reachable"] = subject["transitions"] or 0
-            counts["played"] = kept_rows.played(kept)
-        return SoFar(counts, kept_rows.found(kept, self.plan), {}, None)
+            counts["played"] = kept_rows.played(tables)
+        return SoFar(counts, kept_rows.found(tables, self.plan), {}, None)
 
 
 @lru_cache(maxsize=2)

@@ -40,7 +40,7 @@ class Machines(ModelSchedules):
 
     def finish(self, campaign: "Campaign[ScheduleOutcome]", progress: "Progress") -> dict[str, int]:
         """Write the violations as findings and as case files. Returns the row of the table `outcome`."""
-        return self.keep_findings(campaign, self.tally(campaign), progress)
+        return self.keep_findings(campaign, self.summed(campaign.tables).tally, progress)
 
 
 class OwnMachines(Schedules[MachineOutcome]):
@@ -78,7 +78,7 @@ class OwnMachines(Schedules[MachineOutcome]):
 
     def finish(self, campaign: "Campaign[MachineOutcome]", progress: "Progress") -> dict[str, int]:
         """Write one finding for each class of exception. Returns the row of the table `outcome`."""
-        summed = self.summed(campaign)
+        summed = self.summed(campaign.tables)
         rows = [findings.error_row(error, self._machine) for error in _by_name(summed)]
         campaign.directory.write_rows(rows, findings.SCHEMA, "findings")
         return {"schedules": summed.tally.schedules, "events": 0, "findings": len(rows)}

@@ -10,13 +10,12 @@ import json
 import shlex
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import pyarrow as pa
-from pyspark.sql import Column
 
 from epochfuzz.harness.campaign.run import pace
 from epochfuzz.harness.campaign.store.errors import NonDeterminismError
@@ -25,12 +24,11 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 if TYPE_CHECKING:
     from epochfuzz.harness.campaign.run.campaign import Campaign, Progress
     from epochfuzz.harness.campaign.run.status import SoFar
-    from epochfuzz.harness.campaign.store.local_tables import LocalTables
-    from epochfuzz.harness.documents.records import Checked
+    from epochfuzz.harness.campaign.store.tables import Tables
 
 Outcome = TypeVar("Outcome")
 
-Counts = Counter[str]  # the keys are the names in Job.counted
+Counts = Counter[str]  # sums over blocks, by name, see Job.counts
 
 
 @dataclass(frozen=True)
@@ -50,10 +48,11 @@ class Job(ABC, Generic[Outcome]):
     """A kind of work. An instance is the job of one campaign, with its parameters.
 
     `model` is the digest of the model's rules at the start of the campaign, and `version` the version of epochfuzz.
-    `seconds` is the time limit, or None. `module` is the name of a user's module for workers to import, or None.
+    `seconds` is the time limit, or None. `module` is the name of a module outside of epochfuzz that workers import, or
+    None.
     """
 
-    NAME: ClassVar[str]  # the value of `engine` in the table of parameters
+    NAME: ClassVar[str]  # the value of `engine` in the table of parameters; `module:Class` outside of epochfuzz
     PARAMETERS: ClassVar[pa.Schema]  # schema of the table of parameters, which has one row
     BLOCKS: ClassVar[pa.Schema]  # schema of the table of blocks, without the columns that store/blocks.py adds
     LONGEST_WAVE: ClassVar[float] = pace.LONGEST
@@ -144,24 +143,18 @@ class Job(ABC, Generic[Outcome]):
 
     # Methods about the rows of blocks
 
+    @property
     @abstractmethod
-    def number(self) -> Column:
-        """Return an expression that computes the number of a block from the columns of its row."""
-
-    @abstractmethod
-    def counted(self) -> dict[str, Column]:
-        """Return the columns to add up for the progress, by name. One column is `schedules`."""
+    def counted(self) -> Sequence[str]:
+        """The names of the numbers that are added up over all blocks. One name is `schedules`."""
 
     @abstractmethod
-    def compared(self) -> list[Column]:
-        """Return the columns that must be equal in two runs of a block."""
+    def counts(self, row: Mapping[str, Any]) -> dict[str, int]:
+        """Return the numbers in a row of BLOCKS, by the names in `counted`. A name that is left out stands for 0."""
 
-    def kept_checked(self, kept: "LocalTables") -> "Checked | None":
-        """Compare the blocks that ran twice, without Spark. Returns None if the job needs Spark for that.
-
-        Raises NonDeterminismError if results differ.
-        """
-        return None
+    def compared(self, row: Mapping[str, Any]) -> Any:
+        """Return the part of a row of BLOCKS that must be equal in two runs of a block: the whole row by default."""
+        return row
 
     def refuse(self, number: int) -> None:
         """Raise NonDeterminismError, because two runs of a block had different results."""
@@ -176,9 +169,17 @@ class Job(ABC, Generic[Outcome]):
 
     # Methods about the course of a campaign
 
-    @abstractmethod
+    @property
+    def blocks(self) -> int | None:
+        """The number of blocks. None if a time limit ends the campaign."""
+        return None
+
     def stages(self, campaign: "Campaign[Outcome]") -> Iterator[BlockRange]:
-        """Yield the stages, first stage first. The campaign requests a stage when it has finished the stage before."""
+        """Yield the stages, first stage first. The campaign requests a stage when it has finished the stage before.
+
+        The default is one stage with all blocks.
+        """
+        yield BlockRange(0, self.blocks)
 
     def command_to_resume(self, uri: str) -> str:
         """Return the command that resumes the campaign in the directory `uri`."""
@@ -192,9 +193,9 @@ class Job(ABC, Generic[Outcome]):
         """Return whether `counts` end the stage early. The default is False, so stages never end early."""
         return False
 
-    @abstractmethod
     def progress(self, counts: Counts, seconds: float) -> str:
         """Return one line about the progress. `seconds` is the time that the counted blocks took."""
+        return f"{counts['schedules']:,} schedules"
 
     def seconds_remaining(self, counts: Counts, seconds: float) -> float | None:
         """Return the estimated seconds until the end, or None if there is no estimate."""
@@ -211,11 +212,13 @@ class Job(ABC, Generic[Outcome]):
 
     @abstractmethod
     def outcome(self, campaign: "Campaign[Outcome]") -> Outcome:
-        """Return the results of a finished campaign, read from its directory."""
+        """Return the results of a finished campaign, read from its tables."""
 
-    @abstractmethod
-    def so_far(self, kept: "LocalTables") -> "SoFar":
-        """Return the results so far, read without Spark: counts, and findings or failures.
+    def so_far(self, tables: "Tables") -> "SoFar":
+        """Return the results so far: counts, and findings or failures. The default has no findings.
 
         Raises NonDeterminismError.
         """
+        from epochfuzz.harness.campaign.run.status import SoFar
+
+        return SoFar(tables.counts(self.counted), (), {}, None)

@@ -8,6 +8,11 @@ _SHARE = 0.25  # length of a wave as a share of the time so far, for quick first
 TASK = 2.0  # target length of a task in seconds; with short tasks, all cores finish at nearly the same time
 
 
+def wave_seconds(elapsed: float, longest: float) -> float:
+    """Return the length of a wave in seconds. `elapsed` is the time so far, and `longest` the limit, in seconds."""
+    return min(max(_SHORTEST, _SHARE * elapsed), longest)
+
+
 class Pace:
     """The sizes of waves.
 
@@ -42,7 +47,7 @@ class Pace:
         if self.rate is None:
             return 1
         blocks_a_second = self.rate / self._cores
-        seconds = min(max(_SHORTEST, _SHARE * elapsed), self._longest)
+        seconds = wave_seconds(elapsed, self._longest)
         rounds = max(1, round(seconds * blocks_a_second))
         return (
             rounds if seconds_remaining is None else min(rounds, round(max(0.0, seconds_remaining) * blocks_a_second))

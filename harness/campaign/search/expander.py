@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from epochfuzz.harness.campaign.spark.worker import require_model
+from epochfuzz.harness.campaign.run.worker import require_model
 from epochfuzz.harness.engine.explore.expansion import BROKEN, CHUNK, DOES_NOT_FIT, Level
 from epochfuzz.harness.engine.explore.explore import prepared
 from epochfuzz.harness.engine.explore.retrace import NOTHING_MET, NOTHING_VISITED

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from epochfuzz.harness.campaign.run.worker import Batches
 from epochfuzz.harness.campaign.search.expander import Keys, Successors, as_bytes, expander_of
-from epochfuzz.harness.campaign.spark.worker import Batches
 from epochfuzz.harness.engine.explore.expansion import BREAKING, NEW
 
 KEYS = pa.schema({"key": pa.binary()})

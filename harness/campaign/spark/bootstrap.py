@@ -26,7 +26,7 @@ def run_task(where: tuple[str, bytes | None], task: str, argument: Any, batches:
         if path not in sys.path:
             sys.path.insert(0, path)
     module, _, function = task.rpartition(":")
-    tasks = importlib.import_module(module or "epochfuzz.harness.campaign.spark.worker")
+    tasks = importlib.import_module(module or "epochfuzz.harness.campaign.run.worker")
     yield from getattr(tasks, function)(argument, batches)
 
 

@@ -46,7 +46,7 @@ class Workers:
     def map(self, numbers: DataFrame, task: str, argument: Any, schema: pa.Schema) -> DataFrame:
         """Apply a task to numbers in Spark's workers, and return the task's rows, which have `schema`.
 
-        `numbers` is a DataFrame with one column. `task` is `module:function`, or a function of spark/worker.py.
+        `numbers` is a DataFrame with one column. `task` is `module:function`, or a function of run/worker.py.
         """
         where, run_task = self._where, bootstrap.run_task
 

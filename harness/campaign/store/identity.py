@@ -12,8 +12,8 @@ from epochfuzz.harness.environment.version import epochfuzz_version
 ALONE = "no other file has the campaign's parameters; restore it, or choose another directory"
 
 
-class Tables(Interface):
-    """The interface of readers of a campaign's tables: directory.py reads with Spark, local_tables.py without Spark."""
+class SmallTables(Interface):
+    """The interface of readers of small tables, such as the parameters of a campaign."""
 
     def path(self, *names: str) -> str:
         """Return the location of a file or table in the directory."""
@@ -25,7 +25,7 @@ class Tables(Interface):
         """Return the rows of a small table."""
 
 
-def work_found(tables: Tables) -> Job[Any] | None:
+def work_found(tables: SmallTables) -> Job[Any] | None:
     """Return the job of the campaign in a directory, or None if the directory has neither parameters nor blocks.
 
     Raises CampaignError if the parameters cannot be used, or if there are blocks without parameters.
@@ -59,9 +59,17 @@ def _unusable(place: str, version: Any, error: ValueError) -> str:
     return f"{said}, but this is epochfuzz {epochfuzz_version()}; install that version"
 
 
-def refuse_foreign_to(tables: Tables, work: Job[Any], campaigns: Iterable[str]) -> None:
-    """Raise CampaignError if a block belongs to another campaign. `campaigns` has the digests stored in the blocks."""
-    for campaign in sorted(set(campaigns) - {work.campaign}):
+def refuse_foreign_to(tables: SmallTables, work: Job[Any], campaigns: Iterable[str | None]) -> None:
+    """Raise CampaignError if a block belongs to another campaign. `campaigns` has the digests stored in the blocks.
+
+    None stands for a block without a number, which an older epochfuzz has written.
+    """
+    if None in campaigns:
+        raise CampaignError(
+            f"{tables.path('blocks')} is from an older epochfuzz ({work.version}), whose blocks had no numbers; use"
+            " that version, or start another campaign"
+        )
+    for campaign in sorted({each for each in campaigns if each is not None} - {work.campaign}):
         raise CampaignError(
             f"{tables.path('blocks')} has blocks of campaign {campaign}, but {tables.path('parameters')}"
             f" belongs to campaign {work.campaign}; restore the files of one campaign, or choose another directory"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from epochfuzz.harness.campaign.store.directory import CampaignDirectory
+from epochfuzz.harness.campaign.run.runner import Directory
 from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.harness.cases import found_case
 from epochfuzz.harness.cases.case import Case, dump_case
@@ -14,7 +14,7 @@ def case_for(finding: Finding, parameters: Parameters) -> Case:
     return found_case.case_for(finding, parameters.seed, "A campaign")
 
 
-def write(cases: Iterable[Case], directory: CampaignDirectory) -> None:
+def write(cases: Iterable[Case], directory: Directory) -> None:
     """Write cases as files into a campaign's directory. Does nothing if the directory is not on this machine.
 
     The table of findings has the text of each case, too.

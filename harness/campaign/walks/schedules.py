@@ -1,27 +1,21 @@
 """Campaigns that run numbered schedules in blocks. The result of a block is a row of sums over its schedules."""
 
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
-
 from epochfuzz.harness.campaign.run.job import BlockRange, Counts, Job
 from epochfuzz.harness.campaign.run.status import SoFar
-from epochfuzz.harness.campaign.spark import versions
-from epochfuzz.harness.campaign.spark.workers import Workers
-from epochfuzz.harness.campaign.store.local_tables import LocalTables
+from epochfuzz.harness.campaign.store.checks import checked
+from epochfuzz.harness.campaign.store.tables import Tables
 from epochfuzz.harness.campaign.walks import coverage, findings, parameters, sums, walk_blocks
 from epochfuzz.harness.campaign.walks.outcome import Finished
 from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.harness.campaign.walks.sums import Summed
 from epochfuzz.harness.documents.records import CampaignFinding, Checked
 from epochfuzz.harness.engine.explore.estimate import something_new
-from epochfuzz.harness.engine.walk.walk import Tally
 from epochfuzz.harness.text.printable import rate
 from epochfuzz.model.kafka.contract import properties
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
@@ -92,26 +86,24 @@ class Schedules(Job[Outcome]):
         """Return the job that a row of PARAMETERS describes. Raises ValueError."""
         return cls(Parameters.from_row(row))
 
-    def number(self) -> Column:
-        """Return an expression that computes the number of a block from its row."""
-        return F.floor(F.col("first") / self.parameters.block)
-
-    def compared(self) -> list[Column]:
-        """Return the columns that must be equal in two runs of a block."""
-        return [F.col(name) for name in sums.COMPARED]
-
     def named(self, number: int) -> str:
         """Return a name of a block for messages, with the number of the block's first schedule."""
         return f"the block that begins with schedule {self.parameters.range_of(number)[0]}"
 
-    def counted(self) -> dict[str, Column]:
-        """Return columns to add up for the progress: schedules, steps, and each protocol's events and violations."""
-        columns = {"schedules": F.col("schedules"), "steps": F.col("steps")}
-        for i in range(len(self.parameters.protocols)):
-            result = F.col("results")[i]
-            columns[f"events {i}"] = result["events"]
-            columns |= {f"seen {i} {name}": result["seen"][name] for name in properties.NAMES}
-        return columns
+    @property
+    def counted(self) -> list[str]:
+        """The names of the numbers for the progress: schedules, steps, and each protocol's events and violations."""
+        protocols = range(len(self.parameters.protocols))
+        seen = [f"seen {i} {name}" for i in protocols for name in properties.NAMES]
+        return ["schedules", "steps", *(f"events {i}" for i in protocols), *seen]
+
+    def counts(self, row: Mapping[str, Any]) -> dict[str, int]:
+        """Return the numbers in a row of BLOCKS."""
+        counts = {"schedules": row["schedules"], "steps": row["steps"]}
+        for i, result in enumerate(row["results"]):
+            counts[f"events {i}"] = result["events"]
+            counts |= {f"seen {i} {name}": count for name, count in result["seen"]}
+        return counts
 
     def stages(self, campaign: "Campaign[Outcome]") -> Iterator[BlockRange]:
         """Yield a single stage with all blocks. With the limit `stable`, yield stages until the campaign is stable.
@@ -129,7 +121,7 @@ class Schedules(Job[Outcome]):
 
     def _is_stable(self, campaign: "Campaign[Outcome]") -> bool:
         stable = self.parameters.stable
-        return stable is not None and something_new(self.tally(campaign)).high < stable
+        return stable is not None and something_new(self.summed(campaign.tables).tally).high < stable
 
     def progress(self, counts: Counts, seconds: float) -> str:
         """Return the progress in one line."""
@@ -151,72 +143,38 @@ class Schedules(Job[Outcome]):
             return max(0.0, self.parameters.schedules / counts["schedules"] - 1) * seconds
         return super().seconds_remaining(counts, seconds)
 
-    def summed(self, campaign: "Campaign[Outcome]") -> Summed:
+    def summed(self, tables: Tables) -> Summed:
         """Return the sums over all blocks. A block that ran twice counts once."""
-        kept, protocols = campaign.kept, self.parameters.protocols
-        if kept is not None:
-            return self.kept_sum(kept)
-        finished = campaign.finished()
-        if finished is None:
-            return sums.summed([], protocols)
-        spark = campaign.directory.spark
-        blocks = finished.select(*self.BLOCKS.names)
-        summed = Workers(spark).map(blocks, f"{TASKS}:sum_blocks", self.text, sums.SUMS)
-        return sums.summed([versions.to_arrow(summed)], protocols)
-
-    def kept_sum(self, kept: LocalTables) -> Summed:
-        """Return the sums over all blocks of a campaign on this machine, read without Spark."""
-        return sums.summed(sums.each_once(kept), self.parameters.protocols)
-
-    def tally(self, campaign: "Campaign[Outcome]") -> Tally:
-        """Return the sums over all schedules as a Tally."""
-        return self.summed(campaign).tally
+        parts = tables.map_blocks(f"{TASKS}:sum_blocks", self.text, self.BLOCKS, sums.SUMS)
+        return sums.summed(parts, self.parameters.protocols)
 
     def outcome(self, campaign: "Campaign[Outcome]") -> Outcome:
         """Return the results of a finished campaign."""
-        if campaign.kept is not None:
-            return self.kept_outcome(campaign.kept)
-        summed = self.summed(campaign)
-        situations = campaign.directory.read("situations", coverage.SCHEMA)
-        unmet = [] if situations is None else versions.to_arrow(situations.where("schedules = 0")).to_pylist()
-        found = campaign.directory.read_rows("findings", findings.SCHEMA)
-        worked = campaign.seconds(summed.tally.schedules)
-        return self.shown(summed, WrittenTables(campaign.begun(), worked, found, campaign.checked(), unmet))
+        return self.outcome_of(campaign.tables)
 
-    def kept_outcome(self, kept: LocalTables) -> Outcome:
-        """Return the results of a finished campaign on this machine, without Spark. Raises NonDeterminismError."""
-        summed = self.kept_sum(kept)
-        unmet = [row for row in kept.read_rows("situations", coverage.SCHEMA) if row["schedules"] == 0]
-        found = kept.read_rows("findings", findings.SCHEMA)
-        worked = kept.seconds(summed.tally.schedules)
-        return self.shown(summed, WrittenTables(kept.begun, worked, found, self.kept_checked(kept), unmet))
+    def outcome_of(self, tables: Tables) -> Outcome:
+        """Return the results of a finished campaign from its tables. Raises NonDeterminismError."""
+        summed = self.summed(tables)
+        unmet = [row for row in tables.read_rows("situations", coverage.SCHEMA) if row["schedules"] == 0]
+        found = tables.read_rows("findings", findings.SCHEMA)
+        worked = tables.seconds(summed.tally.schedules)
+        return self.shown(summed, WrittenTables(tables.begun, worked, found, checked(tables, self), unmet))
 
     @abstractmethod
     def shown(self, summed: Summed, written: WrittenTables) -> Outcome:
         """Return the results of a finished campaign from its sums and its tables."""
 
-    def kept_checked(self, kept: LocalTables) -> Checked:
-        """Compare the blocks that ran twice, without Spark. Raises NonDeterminismError if results differ."""
-        checked, differing = sums.checked(kept)
-        for first in differing[:1]:
-            self.refuse(first // self.parameters.block)
-        return checked
-
-    def so_far(self, kept: LocalTables) -> SoFar:
-        """Return the results of the finished blocks, read without Spark. Raises NonDeterminismError."""
-        summed = self.kept_sum(kept)
-        self.kept_checked(kept)
+    def so_far(self, tables: Tables) -> SoFar:
+        """Return the results of the finished blocks. Raises NonDeterminismError."""
+        summed = self.summed(tables)
+        checked(tables, self)
         tally = summed.tally
-        counts = Counter({"schedules": tally.schedules, "steps": summed.steps})
-        for number, (events, seen) in enumerate(zip(tally.events.tolist(), tally.seen.tolist(), strict=True)):
-            counts[f"events {number}"] = events
-            counts |= {f"seen {number} {name}": count for name, count in zip(properties.NAMES, seen, strict=True)}
-        rows = kept.read_rows("findings", findings.SCHEMA) if kept.is_finished else None
+        rows = tables.read_rows("findings", findings.SCHEMA) if tables.is_finished else None
         protocols = self.parameters.protocols
         met = {of.name: frozenset(each.situations.tolist()) for of, each in zip(protocols, tally.met, strict=True)}
         counts_situations = any(met.values())
         return SoFar(
-            counts=counts,
+            counts=tables.counts(self.counted),
             found=tuple(self.breaking(summed) if rows is None else map(self.found, rows)),
             met=met if counts_situations else {},
             estimate=something_new(tally) if counts_situations else None,

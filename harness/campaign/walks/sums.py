@@ -5,7 +5,7 @@ workers adds up the blocks that it reads, and this process adds up the workers' 
 its sum. The data that this process receives therefore doesn't grow with the number of blocks.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,9 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from epochfuzz.harness.campaign.store.local_tables import LocalTables
 from epochfuzz.harness.campaign.walks import walk_blocks
-from epochfuzz.harness.documents.records import Checked
 from epochfuzz.harness.engine.coverage.coverage import Coverage
 from epochfuzz.harness.engine.walk.walk import Tally
 from epochfuzz.model.kafka.contract import properties
@@ -27,8 +25,6 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 Numbers = npt.NDArray[np.int64]
 
-COMPARED = ("schedules", "results", "steps", "errors")  # columns that must be equal when a block runs again
-_READ = ("first", "again", *COMPARED)
 _NEVER = np.iinfo(np.int64).max
 
 
@@ -75,41 +71,6 @@ def summed(parts: Iterable[pa.Table], protocols: Sequence[Protocol]) -> Summed:
 def sum_row(whole: Summed, protocols: Sequence[Protocol]) -> dict[str, Any]:
     """Return sums as a row of SUMS."""
     return walk_blocks.row(0, whole.tally, protocols) | {"steps": whole.steps, "errors": list(whole.errors.values())}
-
-
-def checked(kept: LocalTables) -> tuple[Checked, list[int]]:
-    """Compare the blocks that ran twice, without Spark.
-
-    Returns the numbers of the comparison, and a list of the blocks whose two runs had different results. The list has
-    the number of each block's first schedule.
-    """
-    columns = ["first", "worker", "memory"]
-    written = pa.concat_tables([pa.table({name: pa.array([], kind) for name, kind in _LIGHT}), *(
-        part.select(columns).cast(pa.schema(_LIGHT)) for part in kept.tables("blocks", columns))])  # fmt: skip
-    by_block = written.group_by("first").aggregate(
-        [("worker", "count"), ("worker", "count_distinct"), ("memory", "max")]
-    )
-    twice = by_block.filter(pc.greater(by_block["worker_count"], 1))
-    results: dict[int, set[str]] = {}
-    for part in kept.tables("blocks", list(_READ)) if len(twice) else ():
-        for row in part.filter(pc.is_in(part["first"], twice["first"].combine_chunks())).to_pylist():
-            results.setdefault(row["first"], set()).add(repr([row[name] for name in COMPARED]))
-    elsewhere = int(pc.sum(pc.greater(by_block["worker_count_distinct"], 1)).as_py() or 0)
-    memory = pc.max(by_block["memory_max"]).as_py() or 0
-    return Checked(len(twice), elsewhere, memory), sorted(first for first, each in results.items() if len(each) > 1)
-
-
-_LIGHT = [("first", pa.int64()), ("worker", pa.string()), ("memory", pa.int64())]
-
-
-def each_once(kept: LocalTables) -> Iterator[pa.Table]:
-    """Yield tables of block rows, with one row for each block: the first row written. Second runs are left out."""
-    seen: set[int] = set()
-    for part in kept.tables("blocks", list(_READ)):
-        firsts, again = part["first"].to_pylist(), part["again"].to_pylist()
-        new = [not twice and first not in seen for first, twice in zip(firsts, again, strict=True)]
-        seen.update(first for first, is_new in zip(firsts, new, strict=True) if is_new)
-        yield part.filter(pa.array(new, pa.bool_()))
 
 
 def _flat(lists: pa.ChunkedArray | pa.Array) -> tuple[Numbers, Any]:

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from epochfuzz.harness.campaign.spark import versions
-from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.campaign.walks import coverage, findings, walk_blocks
 from epochfuzz.harness.campaign.walks.outcome import ScheduleOutcome
 from epochfuzz.harness.campaign.walks.schedules import TASKS, Schedules, WrittenTables
@@ -55,12 +53,10 @@ class ModelSchedules(Schedules[ScheduleOutcome]):
         return {"schedules": tally.schedules, "events": int(tally.events.sum()), "findings": len(rows)}
 
     def _shrunk(self, campaign: "Campaign[ScheduleOutcome]", breaches: list[fuzz.Breach]) -> list[Finding]:
-        """Shrink each violation in a Spark task of its own, and return the findings."""
-        spark = campaign.directory.spark
+        """Shrink each violation in a task of its own, and return the findings."""
         argument = {"work": self.text, "breaches": [findings.breach_row(breach) for breach in breaches]}
-        numbers = spark.range(0, len(breaches), 1, max(1, len(breaches)))
-        shrunk = Workers(spark).map(numbers, f"{TASKS}:shrink_breaches", argument, findings.SHRUNK)
-        found = {(row["protocol"], row["property"]): row for row in versions.to_arrow(shrunk).to_pylist()}
+        shrunk = campaign.map(f"{TASKS}:shrink_breaches", argument, len(breaches), findings.SHRUNK)
+        found = {(row["protocol"], row["property"]): row for row in shrunk}
         return [findings.from_row(found[breach.protocol.name, breach.property], self.parameters) for breach in breaches]
 
     def _certified(
@@ -73,12 +69,10 @@ class ModelSchedules(Schedules[ScheduleOutcome]):
         if not found or self.certify == 0:
             return found
         progress.doing(f"certifying {len(found)} findings")
-        spark = campaign.directory.spark
         rows = [findings.row(finding) for finding in found]
         argument = {"work": self.text, "findings": rows, "seconds": self.certify}
-        numbers = spark.range(0, 1, 1, 1)
-        proven = Workers(spark).map(numbers, f"{TASKS}:certify_findings", argument, findings.SHRUNK)
-        return [findings.from_row(row, self.parameters) for row in versions.to_arrow(proven).to_pylist()]
+        proven = campaign.map(f"{TASKS}:certify_findings", argument, 1, findings.SHRUNK)
+        return [findings.from_row(row, self.parameters) for row in proven]
 
     def shown(self, summed: Summed, written: WrittenTables) -> ScheduleOutcome:
         """Return the results of a finished campaign."""
@@ -132,7 +126,7 @@ class Walks(ModelSchedules):
 
     def finish(self, campaign: "Campaign[ScheduleOutcome]", progress: "Progress") -> dict[str, int]:
         """Write the findings, the cases and the table of situations. Returns the row of the table `outcome`."""
-        tally = self.tally(campaign)
+        tally = self.summed(campaign.tables).tally
         done = self.keep_findings(campaign, tally, progress)
         self.look_for_unreached(campaign, tally, progress)
         return done
@@ -140,11 +134,10 @@ class Walks(ModelSchedules):
     def look_for_unreached(self, campaign: "Campaign[ScheduleOutcome]", tally: Tally, progress: "Progress") -> None:
         """Write the table of situations, with reachable situations that no schedule met.
 
-        Spark searches for reachable situations in one task for each protocol.
+        A task for each protocol searches for reachable situations.
         """
         progress.doing("searching for situations that were not met")
-        spark, protocols = campaign.directory.spark, self.parameters.protocols
-        numbers = spark.range(0, len(protocols), 1, len(protocols))
-        reached = Workers(spark).map(numbers, f"{TASKS}:reach_situations", self.text, coverage.REACHABLE)
-        rows = coverage.rows(tally, protocols, versions.to_arrow(reached).to_pylist())
+        protocols = self.parameters.protocols
+        reached = campaign.map(f"{TASKS}:reach_situations", self.text, len(protocols), coverage.REACHABLE)
+        rows = coverage.rows(tally, protocols, reached)
         campaign.directory.write_rows(rows, coverage.SCHEMA, "situations")

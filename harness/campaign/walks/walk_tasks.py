@@ -4,7 +4,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from epochfuzz.harness.campaign.spark.worker import Batches, each, work
+from epochfuzz.harness.campaign.run.worker import Batches, each, work
 from epochfuzz.harness.campaign.walks import coverage, findings, sums
 from epochfuzz.harness.campaign.walks.schedules import Schedules
 from epochfuzz.harness.campaign.walks.walk_job import ModelSchedules

@@ -37,7 +37,7 @@ class ConformRequest:
     refused: bool
     for_: str | None
     seconds: float | None
-    jobs: int
+    jobs: int | None
     corpus: list[Path] | None
     known: Path | None
     cases: Path
@@ -106,4 +106,6 @@ def _words(plan: "Plan", asked: ConformRequest, settings: list[str]) -> list[str
         words += ["--timeout", f"{plan.patience:g}"]
     if asked.known is not None:
         words += ["--known", str(asked.known)]
+    if asked.campaign is not None and asked.jobs is not None:
+        words += ["--jobs", str(asked.jobs)]
     return words

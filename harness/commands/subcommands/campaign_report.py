@@ -75,7 +75,7 @@ def _report_kept(kept: "LocalTables", known: "list[Case]", file: Path | None, sa
     from epochfuzz.harness.campaign.walks.schedules import Schedules
 
     if isinstance(kept.work, (Schedules, Clusters)) and kept.is_finished:
-        return campaigns.end(kept.work.kept_outcome(kept), kept.path(), known, json, file, sarif)
+        return campaigns.end(kept.work.outcome_of(kept), kept.path(), known, json, file, sarif)
     if file is not None or sarif is not None:
         raise BadInput(f"--out and --sarif need a finished campaign of schedules, and {kept.path()} is not finished")
     return _status(kept, json)

@@ -1,16 +1,8 @@
 """Run the blocks of a conformance run in several processes, and yield the results in the order of the blocks."""
 
-import multiprocessing
-import os
-import signal
-import sys
-import threading
 import time
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import closing, contextmanager
-from types import FrameType
+from contextlib import closing
 
 from epochfuzz.harness.conform.run.attempts import MOST_SECONDS, limit_for
 from epochfuzz.harness.conform.run.block import Block, BlockResult, FailedTrial, run_block
@@ -18,10 +10,8 @@ from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.harness.engine.runtime.deadline import Deadline
+from epochfuzz.harness.jobs.processes import ProcessPool
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
-
-_OF_THE_TERMINAL = (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
-_PARTING_PATIENCE = 3.0  # seconds to wait for a process; ending an adapter may take one second
 
 
 class Processes:
@@ -95,85 +85,11 @@ class Processes:
             yield result
 
     def _in_pool(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
-        others = set(multiprocessing.active_children())
         self._report(f"starting {self._jobs} processes of the adapter")
-        with _signals_of_terminal_blocked():
-            pool = ProcessPoolExecutor(self._jobs, multiprocessing.get_context("spawn"), _leave_on_sigterm)
-        with pool:
+        with ProcessPool(self._jobs) as pool:
             try:
-                yield from self._in_order(pool, blocks)
+                for result in pool.in_order(run_block, blocks):
+                    self.interrupted = pool.interrupted
+                    yield result
             finally:
-                pool.shutdown(wait=False, cancel_futures=True)
-                for worker in set(multiprocessing.active_children()) - others:
-                    worker.terminate()
-
-    def _in_order(self, pool: ProcessPoolExecutor, blocks: Iterable[Block]) -> Generator[BlockResult]:
-        running: deque[Future[BlockResult]] = deque()
-        try:
-            for block in blocks:
-                with _signals_of_terminal_blocked():
-                    running.append(pool.submit(_run_block, block))
-                if len(running) >= 2 * self._jobs:
-                    yield _of_first(running)
-            while running:
-                yield _of_first(running)
-        except KeyboardInterrupt:
-            self.interrupted = True
-            yield from (each.result() for each in running if each.done() and each.exception() is None)
-            raise
-
-
-def _of_first(running: deque[Future[BlockResult]]) -> BlockResult:
-    """Wait until the first block in the queue has finished, remove the block from the queue, and return its result."""
-    result = running[0].result()
-    running.popleft()
-    return result
-
-
-def _run_block(block: Block) -> BlockResult:
-    """Run a block in a process of the pool. SIGTERM ends the process.
-
-    Without `os._exit`, the executor would take the SystemExit of `_leave` for the result of the block, and start the
-    next block.
-    """
-    try:
-        return run_block(block)
-    except SystemExit as leaving:
-        os._exit(int(leaving.code or 0))
-
-
-@contextmanager
-def _signals_of_terminal_blocked() -> Iterator[None]:
-    """Block the signals of the terminal, such as SIGINT, during the `with` block, also in processes started there.
-
-    The signals would otherwise end multiprocessing's resource tracker, and workers that don't ignore signals yet.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_THE_TERMINAL)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _leave_on_sigterm() -> None:
-    """Prepare a process of the pool: SIGTERM closes the adapter and exits, and signals of the terminal are ignored."""
-    for of_the_terminal in _OF_THE_TERMINAL:
-        signal.signal(of_the_terminal, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _OF_THE_TERMINAL)
-    signal.signal(signal.SIGTERM, _leave)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-
-
-def _leave(number: int, frame: FrameType | None) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second SIGTERM would interrupt the shutdown of the adapter
-    sys.exit(128 + number)
-
-
-def _leave_with_parent() -> None:
-    """Exit once the parent process has ended. Without a parent, a process of the pool would wait forever for work."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(_PARTING_PATIENCE)
-    os._exit(1)
+                self.interrupted = pool.interrupted

@@ -316,12 +316,11 @@ def expand(  # type: ignore[no-untyped-def]
     records, views, tables, renaming_tables, stored, table, firsts, ends, first, count,
     alphabet, which, wanted, met, outbox, chunk,
 ):  # fmt: skip
-    """Expand `count` states of a level, beginning with state number `first`. Successors go to a chunk of the outbox.
+    """Expand `count` states of a level from number `first` on. A level is the states at one distance from the start.
 
-    A level is the states at one distance from the start. `which` selects the successors: NEW (not in `table`), SOUGHT
-    (in `table`), or BREAKING (not in `table`, and breaking a wanted property). With NEW, the expansion stops after the
-    first successor that breaks a wanted property. Returns the number of successors written, the number of events
-    applied, the reason of the end (ENDED, BROKEN or DOES_NOT_FIT), and the last row.
+    Successors go to a chunk of the outbox. `which` selects them: NEW (not in `table`), SOUGHT (in `table`), or BREAKING
+    (not in `table`, and breaking a wanted property). NEW ends after the first that breaks a wanted property. Returns the
+    number of successors, the number of events, the reason of the end (ENDED, BROKEN or DOES_NOT_FIT), and the last row.
     """
     new_keys, all_hashes, all_parents, all_order, all_starts, all_vias = outbox
     hashes, parents, vias = all_hashes[chunk], all_parents[chunk], all_vias[chunk]
@@ -334,8 +333,7 @@ def expand(  # type: ignore[no-untyped-def]
     found = np.empty(alphabet.shape[0], np.int64)
     bits = number_bits(stored[0])
     entries = applied = shard = row = 0
-    ended = ENDED
-    number = first
+    ended, number = ENDED, first
     while shard < SHARDS and number >= ends[shard] - firsts[shard]:
         number -= ends[shard] - firsts[shard]
         shard += 1

@@ -9,6 +9,7 @@ import pytest
 
 from epochfuzz.harness.campaign.machines.own import MachineFailure
 from epochfuzz.harness.campaign.run.campaign import Campaign
+from epochfuzz.harness.campaign.spark.spark_tables import SparkTables
 from epochfuzz.harness.campaign.spark.workers import Workers
 from epochfuzz.harness.campaign.store.blocks import schema
 from epochfuzz.harness.campaign.walks import findings, sums, walk_blocks
@@ -53,7 +54,7 @@ def test_the_size_of_blocks_does_not_change_the_tally(spark, undisturbed, tmp_pa
     campaign = start(spark, tmp_path / "c", asked)
     campaign.do_blocks(Quiet())
     assert len(block_rows(campaign.directory)) == 3
-    assert_same(campaign.work.tally(campaign), undisturbed.outcome.tally)
+    assert_same(campaign.work.summed(campaign.tables).tally, undisturbed.outcome.tally)
 
 
 @pytest.mark.parametrize("partitions", [1, 5])
@@ -74,12 +75,11 @@ def test_the_rows_of_blocks_add_up_to_the_tally_of_a_whole_run():
     assert_same(sums.summed([table], walker.protocols).tally, whole)
 
 
-def test_sums_of_the_workers_and_of_the_driver_are_equal(undisturbed, spark, monkeypatch):
+def test_sums_of_the_workers_and_of_the_driver_are_equal(undisturbed, spark):
     campaign = Campaign.load(spark, undisturbed.directory.uri)
     work: Any = campaign.work
-    here = work.summed(campaign)
-    monkeypatch.setattr(Campaign, "kept", None)  # as for a directory on remote storage
-    assert_same(work.summed(campaign).tally, here.tally)
+    remote = SparkTables(spark, undisturbed.directory.uri)
+    assert_same(work.summed(remote).tally, work.summed(campaign.tables).tally)
 
 
 def test_a_sum_of_sums_keeps_the_shortest_failure_of_each_error_and_counts_the_failures():
@@ -111,7 +111,7 @@ def test_each_finding_of_a_campaign_is_saved_as_a_case_that_replays_as_expected(
     assert "no-committed-loss" in lost.expect["hw"].broken
     assert lost.expect["kip-320"].broken == ()
     assert all(judge(case).as_expected for case in kept.values())
-    stored = undisturbed.directory.read_rows("findings", findings.SCHEMA)
+    stored = undisturbed.tables.read_rows("findings", findings.SCHEMA)
     assert {row["case"] for row in stored} == {path.read_text() for path in place.iterdir()}
 
 
@@ -119,7 +119,7 @@ def test_a_campaign_with_a_time_limit_runs_consecutive_schedules_from_the_first_
     asked = parameters(schedules=None, seconds=0.5, block=100)
     campaign = start(spark, tmp_path / "c", asked)
     campaign.do_blocks(Quiet())
-    tally = campaign.work.tally(campaign)
+    tally = campaign.work.summed(campaign.tables).tally
     assert tally.schedules >= 100
     assert_same(tally, engine(asked).walk(0, tally.schedules))
 

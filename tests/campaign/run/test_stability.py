@@ -41,9 +41,9 @@ def test_an_interrupted_campaign_stops_at_the_schedule_of_an_uninterrupted_campa
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("epochfuzz.harness.campaign.walks.parameters.Parameters.rounds", lambda self: islice(first, 2))
         campaign.do_blocks(Quiet())
-    assert campaign.work.tally(campaign).schedules < stable.tally.schedules
+    assert campaign.work.summed(campaign.tables).tally.schedules < stable.tally.schedules
     Campaign.load(spark, campaign.directory.uri).do_blocks(Quiet())
-    assert campaign.work.tally(campaign).schedules == stable.tally.schedules
+    assert campaign.work.summed(campaign.tables).tally.schedules == stable.tally.schedules
 
 
 @pytest.mark.slow

@@ -12,8 +12,8 @@ import pytest
 from pyspark.errors import PythonException
 
 from epochfuzz.harness.campaign.run import campaign as campaigns
-from epochfuzz.harness.campaign.run import waves
 from epochfuzz.harness.campaign.run.campaign import Campaign
+from epochfuzz.harness.campaign.store import blocks
 from epochfuzz.harness.campaign.store import directory as stores
 from epochfuzz.harness.campaign.store.directory import CampaignDirectory
 from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
@@ -70,11 +70,11 @@ def test_a_resumed_campaign_runs_missing_blocks_again(spark, undisturbed, tmp_pa
 def test_the_duration_of_an_unrecorded_wave_is_estimated_from_the_other_waves(spark, undisturbed, tmp_path):
     directory = copied(undisturbed, tmp_path / "c")
     notes = sorted(Path(directory).glob("waves/wave=*/*.parquet"))
-    noted = undisturbed.directory.read("waves", waves.SCHEMA).agg({"seconds": "sum"}).collect()[0][0]
+    noted = sum(row["seconds"] for row in undisturbed.tables.read_rows("waves", blocks.WAVES))
     assert undisturbed.outcome.seconds == pytest.approx(noted)
     notes[-1].unlink()
     campaign = Campaign.load(spark, directory)
-    left = campaign.directory.read_rows("waves", waves.SCHEMA)
+    left = campaign.tables.read_rows("waves", blocks.WAVES)
     pace = sum(row["seconds"] for row in left) / sum(row["schedules"] for row in left)
     assert campaign.outcome().seconds == pytest.approx(20_000 * pace)
     for note in notes[:-1]:

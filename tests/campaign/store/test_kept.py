@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
 from epochfuzz.harness.campaign.run.campaign import Campaign
 from epochfuzz.harness.campaign.run.job import text_of
 from epochfuzz.harness.campaign.run.status import CampaignState, status_of
+from epochfuzz.harness.campaign.spark.spark_runner import SparkRunner
 from epochfuzz.harness.campaign.store.errors import CampaignError, NonDeterminismError
 from epochfuzz.harness.campaign.store.local_tables import LocalTables
 from epochfuzz.harness.campaign.store.location import held
@@ -58,10 +58,11 @@ def test_spark_and_pyarrow_read_equal_outcomes_with_a_lost_wave_and_a_duplicate_
     shutil.rmtree(first)
     shutil.copytree(second, second.with_name("wave=again"))
     kept = LocalTables(Path(directory))
-    outcome = walks(kept).kept_outcome(kept)
+    outcome = walks(kept).outcome_of(kept)
     assert 0 < outcome.tally.schedules < 20_000
     assert outcome.checked.blocks > 0
-    monkeypatch.setattr(Campaign, "kept", None)  # as for a campaign on remote storage
+    of_spark = property(lambda runner: runner.directory)
+    monkeypatch.setattr(SparkRunner, "tables", of_spark)  # as for a campaign on remote storage
     assert_same(outcome, Campaign.load(spark, directory).outcome())
 
 
@@ -102,10 +103,10 @@ def test_reading_a_block_with_two_different_results_without_spark_is_an_error(un
     directory = copied(undisturbed, tmp_path / "c")
     for file in files(directory, "blocks"):
         rows = pq.read_table(file, partitioning=None)
-        counts = pc.add(rows["schedules"], rows["again"].cast(pa.int64()))
-        pq.write_table(rows.set_column(1, "schedules", counts), file)
+        other = rows["again"].cast(pa.string())
+        pq.write_table(rows.set_column(rows.column_names.index("result"), "result", other), file)
     kept = LocalTables(Path(directory))
-    for read in (kept.work.so_far, walks(kept).kept_outcome):
+    for read in (kept.work.so_far, walks(kept).outcome_of):
         with pytest.raises(NonDeterminismError, match="begins with schedule 0 gave different results on two workers"):
             read(kept)
 
@@ -132,7 +133,7 @@ def test_blocks_of_a_campaign_without_newer_parameters_still_belong_to_the_campa
         at = rows.column_names.index("campaign")
         pq.write_table(rows.set_column(at, "campaign", pa.array([campaign] * len(rows))), file)
     kept = LocalTables(directory)
-    assert walks(kept).kept_outcome(kept).findings == undisturbed.outcome.findings
+    assert walks(kept).outcome_of(kept).findings == undisturbed.outcome.findings
 
 
 @pytest.mark.thorough
