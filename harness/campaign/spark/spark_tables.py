@@ -104,7 +104,7 @@ class SparkTables(CampaignDirectory, Tables):
         rows = self._written()
         if rows is None:
             return []
-        results = rows.groupBy("block_number").agg(F.count_distinct("result").alias("results"))
+        results = rows.groupBy("block_number").agg(F.count_distinct("digest").alias("results"))
         return sorted(row[0] for row in results.where("results > 1").select("block_number").collect())
 
     def checked(self) -> Checked:

@@ -25,7 +25,7 @@ SAMPLED = 64  # every 64th block runs twice, beginning with block 0
 OF_EVERY_KIND = (
     pa.field("block_number", pa.int64()),  # number of the block
     pa.field("counts", pa.map_(pa.string(), pa.int64())),  # Job.counts, without zeros
-    pa.field("result", pa.string()),  # digest of Job.compared; if two runs differ, no result can be trusted
+    pa.field("digest", pa.string()),  # digest of Job.compared; if two runs differ, no result can be trusted
     pa.field("again", pa.bool_()),  # whether this was a second run, to compare the results
     pa.field("worker", pa.string()),  # host and process that ran it
     pa.field("memory", pa.int64()),  # peak memory of that process up to the end of the block, in bytes
@@ -45,7 +45,7 @@ def row(work: Job[Any], number: int, again: bool) -> dict[str, Any]:
     return result | {
         "block_number": number,
         "counts": counts,
-        "result": _digest(work.compared(result)),
+        "digest": _digest(work.compared(result)),
         "again": again,
         "worker": f"{platform.node()}/{os.getpid()}",
         "memory": most_memory(),

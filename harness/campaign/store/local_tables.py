@@ -133,9 +133,9 @@ class LocalTables(Tables):
 
     def differing(self) -> list[int]:
         """Return the numbers of the blocks that had different results in two runs."""
-        written = self._written({"block_number": pa.int64(), "result": pa.string()})
-        results = written.group_by("block_number").aggregate([("result", "count_distinct")])
-        return sorted(results.filter(pc.greater(results["result_count_distinct"], 1))["block_number"].to_pylist())
+        written = self._written({"block_number": pa.int64(), "digest": pa.string()})
+        results = written.group_by("block_number").aggregate([("digest", "count_distinct")])
+        return sorted(results.filter(pc.greater(results["digest_count_distinct"], 1))["block_number"].to_pylist())
 
     def checked(self) -> Checked:
         """Return numbers about the blocks that ran twice."""

@@ -319,8 +319,8 @@ def expand(  # type: ignore[no-untyped-def]
     """Expand `count` states of a level from number `first` on. A level is the states at one distance from the start.
 
     Successors go to a chunk of the outbox. `which` selects them: NEW (not in `table`), SOUGHT (in `table`), or BREAKING
-    (not in `table`, and breaking a wanted property). NEW ends after the first that breaks a wanted property. Returns the
-    number of successors, the number of events, the reason of the end (ENDED, BROKEN or DOES_NOT_FIT), and the last row.
+    (not in `table`, and breaking a wanted property). NEW ends after the first that breaks a wanted property. Returns
+    the number of successors and of events, the reason of the end (ENDED, BROKEN or DOES_NOT_FIT), and the last row.
     """
     new_keys, all_hashes, all_parents, all_order, all_starts, all_vias = outbox
     hashes, parents, vias = all_hashes[chunk], all_parents[chunk], all_vias[chunk]

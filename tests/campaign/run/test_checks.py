@@ -63,9 +63,9 @@ def test_a_comparison_counts_blocks_that_ran_on_two_different_workers(tables_in,
 
 def test_a_block_with_two_different_results_is_an_error(tables_in, undisturbed, tmp_path):
     def other(rows):
-        return pc.binary_join_element_wise(rows["result"], pc.cast(rows["again"], pa.string()), "-")
+        return pc.binary_join_element_wise(rows["digest"], pc.cast(rows["again"], pa.string()), "-")
 
-    tables = tables_in(changed(undisturbed, tmp_path / "c", "result", other))
+    tables = tables_in(changed(undisturbed, tmp_path / "c", "digest", other))
     assert tables.differing() == [0]
     with pytest.raises(NonDeterminismError, match="begins with schedule 0 gave different results on two workers"):
         checked(tables, undisturbed.work)

@@ -104,7 +104,7 @@ def test_reading_a_block_with_two_different_results_without_spark_is_an_error(un
     for file in files(directory, "blocks"):
         rows = pq.read_table(file, partitioning=None)
         other = rows["again"].cast(pa.string())
-        pq.write_table(rows.set_column(rows.column_names.index("result"), "result", other), file)
+        pq.write_table(rows.set_column(rows.column_names.index("digest"), "digest", other), file)
     kept = LocalTables(Path(directory))
     for read in (kept.work.so_far, walks(kept).outcome_of):
         with pytest.raises(NonDeterminismError, match="begins with schedule 0 gave different results on two workers"):
