@@ -100,7 +100,7 @@ def test_a_campaign_of_a_job_that_this_process_has_not_imported_is_not_loaded(pr
 
 
 @pytest.mark.slow
-def test_a_killed_local_campaign_leaves_no_process_and_resumes_to_equal_tables(undisturbed, tmp_path):
+def test_a_killed_local_campaign_leaves_no_process_and_resumes_to_equal_tables(tmp_path):
     command = [sys.executable, "-m", "epochfuzz", "campaign"]
     asked = ["--schedules", "400000", "--seed", "7", "--certify", "0", "--jobs", "2"]
     subprocess.run([*command, "run", "--out", tmp_path / "whole", *asked], check=False, capture_output=True)

@@ -15,6 +15,7 @@ from epochfuzz.harness.campaign.run.campaign import Campaign
 from epochfuzz.harness.campaign.run.job import text_of
 from epochfuzz.harness.campaign.run.status import CampaignState, status_of
 from epochfuzz.harness.campaign.spark.spark_runner import SparkRunner
+from epochfuzz.harness.campaign.spark.spark_tables import SparkTables
 from epochfuzz.harness.campaign.store.errors import CampaignError, NonDeterminismError
 from epochfuzz.harness.campaign.store.local_tables import LocalTables
 from epochfuzz.harness.campaign.store.location import held
@@ -119,6 +120,19 @@ def test_reading_a_directory_without_a_campaign_or_with_foreign_blocks_is_an_err
     shutil.copytree(tmp_path / "other" / "parameters", Path(directory) / "parameters")
     with pytest.raises(CampaignError, match="has blocks of campaign"):
         assert LocalTables(Path(directory)).work
+
+
+@pytest.mark.parametrize("reader", ["with Spark", "without Spark"])
+def test_the_error_about_blocks_without_numbers_says_which_epochfuzz_can_read_them(
+    spark, undisturbed, tmp_path, reader
+):
+    directory = Path(copied(undisturbed, tmp_path / "c"))
+    for file in files(directory, "blocks"):
+        pq.write_table(pq.read_table(file, partitioning=None).drop_columns(["block_number"]), file)
+        file.with_name(f".{file.name}.crc").unlink()  # the checksum that Spark wrote
+    tables = LocalTables(directory) if reader == "without Spark" else SparkTables(spark, str(directory))
+    with pytest.raises(CampaignError, match="without numbers.*; use the epochfuzz that began the campaign"):
+        tables.refuse_foreign(undisturbed.work)
 
 
 def test_blocks_of_a_campaign_without_newer_parameters_still_belong_to_the_campaign(undisturbed, tmp_path):
