@@ -1,4 +1,4 @@
-"""librdkafka reports a rejected record as acknowledged if the leader accepts the next: docs/findings."""
+"""librdkafka reports a rejected record as acknowledged if the leader accepts the next record: report.md."""
 
 import asyncio
 from typing import Literal
