@@ -177,7 +177,7 @@ def _request(context: typer.Context, settings: Configuration) -> ConformRequest:
     """Return the request that the options describe. Raises BadInput for options that exclude each other."""
     given, named = options.given(context), context.params
     if named["client"]:
-        options.refuse_with(context, ("exhaustive",), "--client")
+        options.refuse_with(context, ("exhaustive", "transactions"), "--client")
         if "judge" in given and named["judge"] is not JudgedBy.PROMISES:
             raise BadInput("--client needs --judge promises, because clients differ from the model in details")
     if named["exhaustive"]:

@@ -13,6 +13,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.effects import Heals
 from epochfuzz.model.kafka.vocabulary.event_codes import encode
 from epochfuzz.model.kafka.vocabulary.events import Verb
+from epochfuzz.model.kafka.vocabulary.mechanisms import UnknownProducer
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 from epochfuzz.model.kafka.vocabulary.refusals import APPLIED, REFUSALS, Refusal
 from epochfuzz.model.kafka.vocabulary.state import NONE, Partition
@@ -77,12 +78,20 @@ class ServedPartition:
         """Return whether record `number` was last sent with the producer id and producer epoch of `sent`."""
         return sent.sequence is not None and self._producers.get(number) == sent.sequence[:2]
 
-    def is_gap(self, sent: Sent) -> bool:
-        """Return whether a new record leaves a gap: its producer has never sent the preceding sequence number."""
+    def is_out_of_order(self, r: int, sent: Sent) -> bool:
+        """Return whether leader r rejects a new record, because its producer has not sent the preceding record.
+
+        Since Kafka 2.5, a leader accepts any sequence number from a producer that has no record in the leader's log
+        (KIP-360, ProducerAppendInfo.checkSequence).
+        """
         if sent.sequence is None or not idempotence.is_on(self.state):
             return False
         producer, epoch, sequence = sent.sequence
-        return sequence > 0 and (producer, epoch, sequence - 1) not in self._numbers
+        earlier = {each[2]: number for each, number in self._numbers.items() if each[:2] == (producer, epoch)}
+        accepts_any = self.state.unknown_producer == UnknownProducer.ANY_SEQUENCE
+        if accepts_any and all(self.offset_of(r, number) == NONE for number in earlier.values()):
+            return False
+        return sequence != max(earlier, default=-1) + 1
 
     def append(self, r: int, sent: Sent, number: int | None) -> Refusal:
         """Let leader r append a new record, or handle a record that the producer sends again.

@@ -38,6 +38,14 @@ def work_until(number, seen):
         raise
 
 
+def call_compiled_code_until(number):
+    """Send a signal to this process. The interpreter replaces the KeyboardInterrupt of compiled code."""
+    try:
+        signal.raise_signal(number)
+    except KeyboardInterrupt as error:
+        raise SystemError("returned a result with an exception set") from error
+
+
 @pytest.mark.parametrize(
     ("number", "ends_with"), [*((each, SystemExit) for each in OTHERS), (signal.SIGINT, KeyboardInterrupt)]
 )
@@ -55,6 +63,17 @@ def test_sigterm_interrupts_a_background_command_that_ignores_ctrl_c():
     with pytest.raises(SystemExit) as ended, as_ctrl_c():
         work_until(signal.SIGTERM, seen)
     assert (seen, ended.value.code) == (["interrupted"], 143)
+
+
+@pytest.mark.parametrize(("number", "ends_with"), [(signal.SIGTERM, SystemExit), (signal.SIGINT, KeyboardInterrupt)])
+def test_a_signal_in_a_call_of_compiled_code_interrupts_the_command(number, ends_with):
+    with pytest.raises(ends_with), as_ctrl_c():
+        call_compiled_code_until(number)
+
+
+def test_a_system_error_without_a_signal_stays_an_error():
+    with pytest.raises(SystemError), as_ctrl_c():
+        raise SystemError("bad internal call")
 
 
 def test_a_handler_of_ctrl_c_also_handles_sigterm():

@@ -349,6 +349,14 @@ def test_conform_rejects_invalid_options_with_exit_code_2_and_a_message(
     assert "Traceback" not in ended.err
 
 
+@pytest.mark.parametrize("words", [("--", "no-such-command"), ("--protocol", "kip-320:fencing=none", "--", *SUBJECT)])
+def test_conform_leaves_no_file_if_the_command_or_the_protocol_cannot_run(
+    epochfuzz: Any, words: tuple[str, ...]
+) -> None:
+    assert epochfuzz("conform", "--out", "kept", *words).code == 2
+    assert list(Path().iterdir()) == []
+
+
 def test_conform_stops_with_an_error_if_it_cannot_save_cases(epochfuzz: Any) -> None:
     Path("taken").touch()
     ended = epochfuzz("conform", *FEW, "--out", "taken", "--", *DEFECTIVE)

@@ -161,6 +161,20 @@ def test_a_leader_rejects_a_gap_in_the_sequence_numbers() -> None:
     assert code(served, batch("m2", 2)) is ErrorCode.out_of_order_sequence_number
 
 
+def test_a_leader_accepts_any_sequence_number_of_an_unknown_producer_since_kafka_2_5() -> None:
+    old, new = cluster(protocol="kafka-2.4"), cluster(protocol="kafka-2.6.1")
+    assert code(old, batch("m1", 1)) is ErrorCode.out_of_order_sequence_number
+    assert [code(new, batch("m1", 1)), code(new, batch("m2", 2))] == [ErrorCode.none] * 2
+    assert (log(old, 0), log(new, 0)) == ([], [(0, "m1"), (0, "m2")])
+
+
+def test_a_leader_rejects_a_sequence_number_below_the_first_that_it_has_accepted() -> None:
+    served = cluster(protocol="kafka-2.6.1")
+    assert code(served, batch("m1", 1)) is ErrorCode.none
+    assert code(served, batch("m0", 0)) is ErrorCode.out_of_order_sequence_number
+    assert log(served, 0) == [(0, "m1")]
+
+
 def test_a_new_leader_appends_a_record_of_a_producer_without_sequence_numbers() -> None:
     served = cluster(unclean_leader_election=True)
     sent_then(served, batch("m0"), "shrink B")

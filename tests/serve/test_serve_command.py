@@ -63,6 +63,7 @@ def test_serve_rejects_transactions() -> None:
     ("words", "message"),
     [
         (["--exhaustive"], "exhaustive can't be combined with --client"),
+        (["--transactions"], "transactions can't be combined with --client"),
         (["--judge", "lock-step"], "--client needs --judge promises"),
     ],
 )

@@ -33,10 +33,19 @@ def as_ctrl_c() -> Iterator[None]:
     before = {each: signal.signal(each, interrupt) for each in heard}
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        if not _is_interrupt(error):
+            raise
         if ended_by is not None:
             sys.exit(128 + ended_by)
+        if isinstance(error, SystemError):
+            raise KeyboardInterrupt from None
         raise
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Return whether an error is a KeyboardInterrupt, or the SystemError that replaces it in compiled code."""
+    return isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from epochfuzz.harness.conform.protocol.discrepancy import SubjectUnable
+from epochfuzz.harness.conform.protocol.process import CommandError
 from epochfuzz.harness.conform.run import block_rows
 from epochfuzz.harness.conform.run.block import BlockResult, FailedTrial
 from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
@@ -56,19 +58,25 @@ class KeptRunner:
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
         """Yield the results of the blocks under a protocol, in the order of the block numbers.
 
-        If the run resumes, the first result is the sum over the blocks that earlier processes finished.
+        If the run resumes, the first result is the sum over the blocks that earlier processes finished. A command that
+        cannot run, or an adapter that supports no schedule, leaves no file.
         """
         finished = self._finished.setdefault(protocol.name, _Finished())
         if finished.blocks:
             yield finished.sum
         blocks = (plan.block_of(protocol, number) for number in range(finished.blocks, plan.blocks))
+        is_resumable = True
         try:
             with closing(self._processes.run(blocks)) as results:
                 for result in results:
                     self._keep(finished, protocol, result)
                     yield result
+        except (CommandError, SubjectUnable):
+            is_resumable = finished.blocks > 0
+            raise
         finally:
-            self._save()
+            if is_resumable:
+                self._save()
 
     def nonconformities(
         self, plan: Plan, protocol: Protocol, failed: Sequence[FailedTrial]

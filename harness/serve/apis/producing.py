@@ -78,7 +78,7 @@ async def _append(cluster: ServedCluster, r: int, sent: Sent) -> tuple[Refusal, 
             return Refusal.DOES_NOT_LEAD, NONE
         if number is not None and producer_window.is_done(p, number):
             return (APPLIED if partition.offset_of(r, number) != NONE else Refusal.OUT_OF_ORDER_SEQUENCE), number
-        if number is None and partition.is_gap(sent):
+        if number is None and partition.is_out_of_order(r, sent):
             return Refusal.OUT_OF_ORDER_SEQUENCE, NONE
         if cluster.gate.admits(verb, r) and number in (None, producer_window.oldest_unanswered(p)):
             refusal = partition.append(r, sent, number)

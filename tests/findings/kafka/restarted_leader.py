@@ -11,7 +11,8 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from epochfuzz.harness.cluster.broker.cluster import HOST, accepts, free_ports, new_id
@@ -51,7 +52,7 @@ class Proxy:
         with client, suppress(OSError), socket.create_connection((HOST, self._broker)) as broker:
             produced: set[bytes] = set()  # the correlation ids of produce requests
             threading.Thread(target=self._send, args=[client, broker, produced], daemon=True).start()
-            while response := _frame(broker):
+            while response := frame_from(broker):
                 if self.drops and response[4:8] in produced:
                     self.dropped += 1
                 else:
@@ -61,14 +62,14 @@ class Proxy:
 
     def _send(self, client: socket.socket, broker: socket.socket, produced: set[bytes]) -> None:
         with suppress(OSError):
-            while request := _frame(client):
+            while request := frame_from(client):
                 if int.from_bytes(request[4:6], "big") == PRODUCE:
                     produced.add(request[8:12])
                 broker.sendall(request)
             broker.shutdown(socket.SHUT_RDWR)
 
 
-def _frame(connection: socket.socket) -> bytes:
+def frame_from(connection: socket.socket) -> bytes:
     """Return the next request or response with its size. Returns b"" at the end of the connection."""
     size = _exactly(connection, 4)
     return size and size + _exactly(connection, int.from_bytes(size, "big"))
@@ -106,18 +107,28 @@ def run(release: str, *, kill: bool, repair: bool) -> str:
     broker_kafka = kafka.preceded_by(repaired(release, REPAIR)) if repair else kafka
     with room() as directory:
         port, advertised, controller = free_ports(3)
-        node = Node("broker", 1, port, broker_kafka, directory, directory)
-        node.configure(settings(node, advertised, controller))
-        formatted = node.format(new_id())
-        said, _ = formatted.communicate()
-        if formatted.returncode != 0:
-            raise ClusterError(f"kafka.tools.StorageTool cannot format the broker: {said.strip()[-1000:]}")
-        node.start()
-        try:
-            until("the broker takes requests", lambda: accepts(port), PATIENCE, node.check)
+        with only_broker(broker_kafka, directory, port, advertised, controller) as node:
             return _restart(node, Proxy(advertised, port), kafka, f"{HOST}:{advertised}", kill=kill)
-        finally:
-            node.kill()
+
+
+@contextmanager
+def only_broker(kafka: Installation, directory: Path, port: int, advertised: int, controller: int) -> Iterator[Node]:
+    """Run a broker that is its own controller, and takes requests. Clients connect to the port `advertised`.
+
+    Raises ClusterError.
+    """
+    node = Node("broker", 1, port, kafka, directory, directory)
+    node.configure(settings(node, advertised, controller))
+    formatted = node.format(new_id())
+    said, _ = formatted.communicate()
+    if formatted.returncode != 0:
+        raise ClusterError(f"kafka.tools.StorageTool cannot format the broker: {said.strip()[-1000:]}")
+    node.start()
+    try:
+        until("the broker takes requests", lambda: accepts(port), PATIENCE, node.check)
+        yield node
+    finally:
+        node.kill()
 
 
 def settings(node: Node, advertised: int, controller: int) -> dict[str, object]:
