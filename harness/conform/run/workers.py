@@ -88,10 +88,12 @@ class Processes:
             result = block.result()
             try:
                 run_block(block, self._report, result)
-            except KeyboardInterrupt:
+            except KeyboardInterrupt as interruption:
                 self.interrupted = True
-                yield result
-                raise
+                try:
+                    yield result
+                finally:
+                    raise interruption  # even if the caller closes the generator
             yield result
 
     def _in_pool(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
@@ -117,10 +119,12 @@ class Processes:
                     yield _of_first(running)
             while running:
                 yield _of_first(running)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interruption:
             self.interrupted = True
-            yield from (each.result() for each in running if each.done() and each.exception() is None)
-            raise
+            try:
+                yield from (each.result() for each in running if each.done() and each.exception() is None)
+            finally:
+                raise interruption  # even if the caller closes the generator
 
 
 def _of_first(running: deque[Future[BlockResult]]) -> BlockResult:
