@@ -72,9 +72,7 @@ class Exhaustive:
         try:
             yield from self._results(plan, protocol, found, standing, before is not None)
         finally:
-            if self._is_complete:
-                kept.unfinished.forget()
-            elif standing.before.schedules:
+            if standing.before.schedules:
                 kept.save(standing)
             self.toured = toured(found, standing, self._is_complete)
 

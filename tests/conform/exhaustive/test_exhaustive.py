@@ -174,6 +174,24 @@ def test_an_exhaustive_run_after_ctrl_c_plays_the_sequences_of_an_uninterrupted_
 
 
 @pytest.mark.thorough
+def test_an_exhaustive_run_keeps_its_progress_until_its_differences_are_shrunk(
+    epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    defective = (*SUBJECT, "--defect", "shrinking-does-not-advance")
+    words = ("--epochs", "0", "--certify", "0")
+    with monkeypatch.context() as patched:
+        patched.setattr("epochfuzz.harness.conform.run.workers.conformance_finding", interrupted)
+        assert exhaust(epochfuzz, *words, subject=defective).code == 130
+    (kept,) = Path("conform-cases").glob("exhaustive-*.json")
+    steps = json.loads(kept.read_text())["before"]["steps"]
+    assert exhaust(epochfuzz, *words, subject=defective).json["steps"] == steps
+    assert not kept.exists()
+
+
+@pytest.mark.thorough
 def test_exhaustive_conform_counts_transitions_with_unsupported_events_as_not_played(epochfuzz: Any) -> None:
     ended = exhaust(epochfuzz, subject=(*WRONG, "few"))
     assert ended.code == 0
