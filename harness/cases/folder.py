@@ -1,5 +1,6 @@
 """A directory of cases. A run adds new cases to it, and never changes existing ones."""
 
+import os
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,24 @@ def under_a_free_id(case: Case, kept: Iterable[Case]) -> Case:
     return replace(case, id=name)
 
 
+def write_new(case: Case, path: Path) -> None:
+    """Write a case to a new file in one step, so that a killed process leaves no incomplete case.
+
+    Raises FileExistsError if the file exists, because it may belong to another process or to the user. Raises OSError.
+    """
+    text = dump_case(case)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        try:
+            os.link(temporary, path)  # unlike os.replace, this never overwrites a file
+        except (PermissionError, NotImplementedError):  # the file system has no hard links
+            with path.open("x", encoding="utf-8") as file:
+                file.write(text)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
 class CaseDirectory:
     """The cases of a directory. The constructor creates the directory if necessary.
 
@@ -47,7 +66,6 @@ class CaseDirectory:
             return None
         case = under_a_free_id(case, self.cases)
         path = self.directory / f"{case.id}.yaml"
-        with path.open("x", encoding="utf-8") as file:  # never overwrite a file of another process
-            file.write(dump_case(case))
+        write_new(case, path)
         self.cases.append(replace(case, path=path))
         return path

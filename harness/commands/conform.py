@@ -301,7 +301,8 @@ def _run(asked: ConformRequest, plan: "Plan") -> int:
             else:
                 conformance, unfinished = _on_this_machine(asked, plan)
             ending = ConformEnding(asked, again, None if unfinished is None else unfinished.path)
-            with _forgotten(None if asked.exhaustive else unfinished):
+            toured = conformance.toured
+            with _forgotten(None if toured is not None and not toured.is_complete else unfinished):
                 return end(ending, plan, conformance)
     except (SubjectUnable, CommandError) as error:
         raise unusable(error) from None

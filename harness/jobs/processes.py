@@ -59,10 +59,12 @@ class ProcessPool:
                     yield _of_first(running)
             while running:
                 yield _of_first(running)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interruption:
             self.interrupted = True
-            yield from (each.result() for each in running if each.done() and each.exception() is None)
-            raise
+            try:
+                yield from (each.result() for each in running if each.done() and each.exception() is None)
+            finally:
+                raise interruption  # even if the caller closes the generator
 
 
 def _of_first(running: "deque[Future[Result]]") -> Result:

@@ -1,12 +1,15 @@
 """`fuzz --out` saves findings as case files, without Spark. With `--new`, it saves only unreported findings."""
 
+import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from epochfuzz.harness.cases import folder
 from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.comparison import is_unreported
 from epochfuzz.harness.cases.folder import CaseDirectory
@@ -115,3 +118,28 @@ def test_a_case_directory_does_not_overwrite_a_case_that_another_writer_has_save
     assert one.save(case) == tmp_path / "m1-loss.yaml"
     with pytest.raises(FileExistsError):
         other.save(case)
+
+
+def test_an_interrupted_save_leaves_no_incomplete_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    case = load_case(Path(__file__).parents[2] / "corpus" / "documents" / "m1-loss.yaml")
+    for part in ("dump_case", "os.link"):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"{folder.__name__}.{part}", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                CaseDirectory(tmp_path).save(case)
+        assert list(tmp_path.iterdir()) == []
+    assert CaseDirectory(tmp_path).save(case) == tmp_path / "m1-loss.yaml"
+
+
+def test_a_case_is_saved_on_a_file_system_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: Any) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", refused)
+    case = load_case(Path(__file__).parents[2] / "corpus" / "documents" / "m1-loss.yaml")
+    saved = CaseDirectory(tmp_path).save(case)
+    assert load_case(saved) == replace(case, path=saved)
+    assert names(str(tmp_path)) == {"m1-loss.yaml"}

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import wait
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from epochfuzz.harness.cases.case import load_case
 from epochfuzz.harness.cases.corpus import load_corpus
 from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.cli.output import BadInput
-from epochfuzz.harness.conform.run import attempts, run
+from epochfuzz.harness.conform.run import attempts, run, workers
+from epochfuzz.harness.conform.run.block import run_block
 from tests.conform.running import HOSTILE, OWN, REFERENCE, ROOT, SUBJECT
 
 DEFECTIVE = (*SUBJECT, "--defect", "shrinking-does-not-advance")
@@ -396,6 +398,25 @@ def test_conform_loses_no_failure_if_ctrl_c_interrupts_shrinking(
     assert ended.code == 130
     assert "difference under kip-320: replicas.A.hw is 0, and 1 in the model; after " in ended.out
     assert "interrupted after 10 of 10 schedules of seed 2" in ended.out
+
+
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.thorough)])
+def test_conform_ends_at_ctrl_c_although_max_failures_is_reached(
+    epochfuzz: Any, monkeypatch: pytest.MonkeyPatch, jobs: str
+) -> None:
+    def interrupted_block(*arguments: Any) -> None:
+        run_block(*arguments)
+        raise KeyboardInterrupt
+
+    def interrupted_wait(running: Any) -> None:
+        wait(running)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(workers, "run_block", interrupted_block)
+    monkeypatch.setattr(workers, "_of_first", interrupted_wait)
+    ended = epochfuzz("conform", *FEW, "--max-failures", "1", "--jobs", jobs, "--", *DEFECTIVE)
+    assert ended.code == 130
+    assert "of 10 schedules of seed 2" in ended.out
 
 
 @pytest.mark.thorough

@@ -66,8 +66,8 @@ def refuse_foreign_to(tables: SmallTables, work: Job[Any], campaigns: Iterable[s
     """
     if None in campaigns:
         raise CampaignError(
-            f"{tables.path('blocks')} has blocks without numbers, as an older epochfuzz wrote them; use the epochfuzz that"
-            " began the campaign, or start another campaign"
+            f"{tables.path('blocks')} has blocks without numbers, as an older epochfuzz wrote them; use the epochfuzz"
+            " that began the campaign, or start another campaign"
         )
     for campaign in sorted({each for each in campaigns if each is not None} - {work.campaign}):
         raise CampaignError(

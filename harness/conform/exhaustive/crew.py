@@ -1,5 +1,6 @@
 """Do an exhaustive conformance run on this machine: rounds of test sequences until no transition is left to play."""
 
+import math
 import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
@@ -10,7 +11,7 @@ from epochfuzz.harness.conform.exhaustive.counts import Toured, toured
 from epochfuzz.harness.conform.exhaustive.graph import Graph, graph
 from epochfuzz.harness.conform.exhaustive.rounds import Round, rounds
 from epochfuzz.harness.conform.exhaustive.tour_block import Share, TourBlock, TourResult
-from epochfuzz.harness.conform.exhaustive.tour_progress import KeptTours, TourProgress
+from epochfuzz.harness.conform.exhaustive.tour_progress import KeptTours, RoundProgress, TourProgress
 from epochfuzz.harness.conform.protocol import wire
 from epochfuzz.harness.conform.protocol.discrepancy import Discrepancy, SubjectFailed
 from epochfuzz.harness.conform.protocol.subject import CommandSubject
@@ -71,9 +72,7 @@ class Exhaustive:
         try:
             yield from self._results(plan, protocol, found, standing, before is not None)
         finally:
-            if self._is_complete:
-                kept.unfinished.forget()
-            elif standing.before.schedules:
+            if standing.before.schedules:
                 kept.save(standing)
             self.toured = toured(found, standing, self._is_complete)
 
@@ -96,27 +95,43 @@ class Exhaustive:
             yield standing.before
         self._until = None if self._asked.seconds is None else time.time() + self._asked.seconds
         for each in rounds(found, standing):
+            if standing.round is None:
+                standing.round = RoundProgress(
+                    wanted=each.wanted, without=each.without, first=each.first, size=plan.processes_for
+                )
             with closing(self._processes.run(self._blocks(plan, protocol, each, standing))) as results:
                 for result in results:
                     assert isinstance(result, TourResult)
-                    standing.add(result, self._processes.seconds)
+                    self._add(standing, standing.round, plan, result)
                     if self.kept.unfinished.is_due:
                         self.kept.save(standing)
                     yield result
+            standing.round = None  # --for may end several blocks within, so the next run plans a new round
             if self._is_late:
                 return
         self._is_complete = True
 
+    def _add(self, standing: TourProgress, begun: RoundProgress, plan: Plan, result: TourResult) -> None:
+        """Add the result of the next block. After Ctrl-C, leave out results of later blocks, which then run again."""
+        if result.number != begun.blocks:
+            return
+        ended_early = result.given_up or result.unexpected >= (plan.max_failures or math.inf)
+        standing.add(result, self._processes.seconds)
+        begun.add(result, is_whole=not self._processes.interrupted and not ended_early)
+
     def _blocks(self, plan: Plan, protocol: Protocol, each: Round, standing: TourProgress) -> Iterator[TourBlock]:
         planned = standing.before.shown.steps + sum(each.lengths)
         transitions = int(each.graph.reached(each.without).sum())
-        for number in range(each.blocks(plan)):
+        assert standing.round is not None
+        begun = replace(standing.round)
+        for number in range(begun.blocks, each.blocks(plan)):
             if self._is_late:
                 return
             share = Share(
                 transitions, standing.played.copy(), planned, standing.before.shown.steps, standing.seconds
             )  # fmt: skip
-            yield replace(each.block(plan, protocol, number), until=self._until, share=share)
+            block = replace(each.block(plan, protocol, number), number=number, until=self._until, share=share)
+            yield begun.left_of(block) if number == begun.blocks else block
 
     @property
     def _is_late(self) -> bool:

@@ -57,10 +57,13 @@ class Round:
 
 
 def rounds(graph: Graph, standing: TourProgress) -> Iterator[Round]:
-    """Yield rounds until no transition is left to play.
+    """Yield rounds until no transition is left to play. The first is the round that has begun, if there is one.
 
     The caller must add the results of a round to `standing` before it requests the next round.
     """
+    begun = standing.round
+    if begun is not None:
+        yield Round(graph, begun.wanted, begun.without, begun.first)
     while True:
         next_one = Round(graph, ~standing.played, standing.differing | standing.bound, standing.planned)
         if not next_one.lengths:

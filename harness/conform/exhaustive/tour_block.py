@@ -58,16 +58,25 @@ class TourBlock(Block):
     """Test sequences for one adapter process. `bound` has the transitions that only a bound of the run forbids.
 
     The block always plays its first test sequence, but begins no other after the time `until` (seconds since 1970).
-    `share` is the progress of the run before this block.
+    `share` is the progress of the run before this block. `number` is the number of the block in its round. `differing`
+    has the differing transitions that an earlier process found in the first part of this block.
     """
 
+    number: int = 0
+    differing: frozenset[int] = frozenset()
     bound: frozenset[int] = frozenset()
     until: float | None = None
     share: Share | None = None
 
     def result(self) -> "TourResult":
         """Return an empty result for the block's test sequences."""
-        return TourResult(until=self.until, share=self.share, bound=set(self.bound))
+        return TourResult(
+            number=self.number,
+            until=self.until,
+            share=self.share,
+            bound=set(self.bound),
+            differing=set(self.differing),
+        )
 
     def run(self, subject: Answering, trial: Trial) -> Driven:
         """Play one test sequence. Raises SubjectUnable and CommandError."""
@@ -89,9 +98,12 @@ class TourResult(BlockResult):
     At a differing transition, the lockstep check found a difference, the adapter did not reply, or only one of the
     model and the adapter applied the event. The rest of this test sequence does not count as played, and the block
     skips each later test sequence with the transition. Only a bound of the run forbids the `bound` transitions. `new`
-    counts the transitions played for the first time in the run.
+    counts the transitions played for the first time in the run. `number` is the number of the block, and `last` is the
+    number of its last test sequence that was played, or None.
     """
 
+    number: int = 0
+    last: int | None = None
     until: float | None = None
     share: Share | None = None
     began: float = field(default_factory=time.monotonic)
@@ -110,6 +122,7 @@ class TourResult(BlockResult):
         """Add the result of a test sequence."""
         super().add(trial, protocol, driven)
         assert isinstance(trial, TourTrial)
+        self.last = trial.tour
         differs = _differs_at(trial, driven)
         played = set(trial.edges[: len(driven.answers) if differs is None else differs + 1])
         if self.share is not None:

@@ -2,14 +2,14 @@
 
 import base64
 import zlib
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from epochfuzz.harness.conform.exhaustive.graph import Graph
-from epochfuzz.harness.conform.exhaustive.tour_block import TourResult
+from epochfuzz.harness.conform.exhaustive.tour_block import TourBlock, TourResult
 from epochfuzz.harness.conform.run import block_rows
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.engine.explore.tours import Flags
@@ -18,6 +18,36 @@ from epochfuzz.harness.jobs.unfinished import Request, UnfinishedRun
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
 _FLAGS = ("played", "differing", "bound")  # the fields of TourProgress that are flags
+_FLAGS_OF_ROUND = ("wanted", "without")
+
+
+@dataclass(kw_only=True)
+class RoundProgress:
+    """The progress of a round: the number of finished `blocks`, and the part of the next block that was played.
+
+    `wanted`, `without` and `first` are the arguments of the Round. A block has at most `size` test sequences. The next
+    block continues with test sequence `tour`. `differing` has the differing transitions of the part before.
+    """
+
+    wanted: Flags
+    without: Flags
+    first: int
+    size: int
+    blocks: int = 0
+    tour: int = 0
+    differing: frozenset[int] = frozenset()
+
+    def add(self, result: TourResult, is_whole: bool) -> None:
+        """Add the result of the next block, or of a part of it."""
+        if is_whole:
+            self.blocks, self.tour, self.differing = self.blocks + 1, 0, frozenset()
+        elif result.last is not None:
+            self.tour, self.differing = result.last + 1, frozenset(result.differing)
+
+    def left_of(self, block: TourBlock) -> TourBlock:
+        """Return the next block without the part that was played."""
+        left = tuple(trial for trial in block.trials if trial.tour is not None and trial.tour >= self.tour)
+        return replace(block, trials=left, differing=self.differing)
 
 
 @dataclass(kw_only=True)
@@ -26,6 +56,7 @@ class TourProgress:
 
     `planned` is the number of test sequences planned so far. `before` is the sum of all results so far, including the
     results of earlier processes, with the shortest failure of each signature. `seconds` is the time for these results.
+    `round` is the round that has begun, or None.
     """
 
     protocol: Protocol
@@ -35,6 +66,7 @@ class TourProgress:
     planned: int = 0
     before: TourResult = field(default_factory=TourResult)
     seconds: float = 0.0
+    round: RoundProgress | None = None
 
     @staticmethod
     def of_none(graph: Graph, protocol: Protocol) -> "TourProgress":
@@ -81,13 +113,27 @@ class KeptTours:
             planned=document["planned"],
             before=TourResult(**fields),
             seconds=document["seconds"],
+            round=self._round(document.get("round")),
         )
+
+    def _round(self, begun: dict[str, Any] | None) -> RoundProgress | None:
+        """Return the round that had begun. None if the blocks have another size now, so that a new round is planned."""
+        if begun is None or begun["size"] != self._plan.processes_for:
+            return None
+        flags = {name: unpacked(begun[name], self._graph.size) for name in _FLAGS_OF_ROUND}
+        return RoundProgress(**begun | flags | {"differing": frozenset(begun["differing"])})
 
     def save(self, progress: TourProgress) -> None:
         """Save the progress of a run. Raises ProgressError."""
         flags = {name: packed(getattr(progress, name)) for name in _FLAGS}
         before = block_rows.sum_row(progress.before)
-        self.unfinished.save({**flags, "planned": progress.planned, "before": before, "seconds": progress.seconds})
+        begun = None
+        if progress.round is not None:
+            begun = vars(progress.round) | {"differing": sorted(progress.round.differing)}
+            begun |= {name: packed(begun[name]) for name in _FLAGS_OF_ROUND}
+        self.unfinished.save(
+            {**flags, "planned": progress.planned, "before": before, "seconds": progress.seconds, "round": begun}
+        )
 
 
 def packed(flags: Flags) -> str:

@@ -6,7 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from epochfuzz.harness.cases.case import Case, CheckedState, Expectation, dump_case
+from epochfuzz.harness.cases.case import Case, CheckedState, Expectation
+from epochfuzz.harness.cases.folder import write_new
 from epochfuzz.harness.cases.verdict import rewritten
 from epochfuzz.harness.conform.protocol.discrepancy import DiscrepancyKind
 from epochfuzz.harness.conform.run.conformance_finding import ConformanceFinding
@@ -49,8 +50,8 @@ def save_case(nonconformity: ConformanceFinding, seed: int, directory: Path) -> 
     case = case_of(nonconformity, seed)
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / f"{case.id}.yaml"
-    with suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
-        file.write(dump_case(case))
+    with suppress(FileExistsError):
+        write_new(case, path)
     return path
 
 

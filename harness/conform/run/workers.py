@@ -31,11 +31,17 @@ class Processes:
         self.seconds = 0.0
         self.schedules = 0  # schedules and cases finished within `seconds`
         self._for_slow = for_slow
-        self.interrupted = False  # by Ctrl-C; the results after that may lack a block or a part of a block
         self.toured = None  # these processes draw schedules, and play no test sequences
         self._jobs = jobs
         self._shrinking = shrinking
         self._report = report
+        self._interrupted = False
+        self._pool: ProcessPool | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        """True after Ctrl-C. The results after that may lack a block or a part of a block."""
+        return self._interrupted or (self._pool is not None and self._pool.interrupted)
 
     def results(self, plan: Plan, protocol: Protocol) -> Generator[BlockResult]:
         """Yield the results of the blocks under a protocol, in the order of the block numbers."""
@@ -78,18 +84,15 @@ class Processes:
             result = block.result()
             try:
                 run_block(block, self._report, result)
-            except KeyboardInterrupt:
-                self.interrupted = True
-                yield result
-                raise
+            except KeyboardInterrupt as interruption:
+                self._interrupted = True
+                try:
+                    yield result
+                finally:
+                    raise interruption  # even if the caller closes the generator
             yield result
 
     def _in_pool(self, blocks: Iterable[Block]) -> Generator[BlockResult]:
         self._report(f"starting {self._jobs} processes of the adapter")
-        with ProcessPool(self._jobs) as pool:
-            try:
-                for result in pool.in_order(run_block, blocks):
-                    self.interrupted = pool.interrupted
-                    yield result
-            finally:
-                self.interrupted = pool.interrupted
+        with ProcessPool(self._jobs) as self._pool:
+            yield from self._pool.in_order(run_block, blocks)

@@ -131,7 +131,7 @@ def test_the_error_about_blocks_without_numbers_says_which_epochfuzz_can_read_th
         pq.write_table(pq.read_table(file, partitioning=None).drop_columns(["block_number"]), file)
         file.with_name(f".{file.name}.crc").unlink()  # the checksum that Spark wrote
     tables = LocalTables(directory) if reader == "without Spark" else SparkTables(spark, str(directory))
-    with pytest.raises(CampaignError, match="without numbers.*; use the epochfuzz that began the campaign"):
+    with pytest.raises(CampaignError, match=r"without numbers.*; use the epochfuzz that began the campaign"):
         tables.refuse_foreign(undisturbed.work)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from epochfuzz.harness.conform.exhaustive.counts import Counts, Toured
+from epochfuzz.harness.conform.exhaustive.tour_block import TourResult
 from epochfuzz.harness.conform.protocol.process import LineProcess
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
@@ -140,6 +141,54 @@ def test_a_resumed_exhaustive_run_reports_an_earlier_difference_again(epochfuzz:
     for _ in range(2):
         (finding,) = exhaust(epochfuzz, "--for", "3s", subject=defect).json["findings"]
         assert finding["events"] == ["produce A", "shrink B"]
+
+
+def interrupt_after(sequences: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Raise KeyboardInterrupt after this number of test sequences."""
+    add, left = TourResult.add, sequences
+
+    def interrupted(*arguments: Any) -> None:
+        nonlocal left
+        add(*arguments)
+        left -= 1
+        if left == 0:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(TourResult, "add", interrupted)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("sequences", [5, 12, 30])
+def test_an_exhaustive_run_after_ctrl_c_plays_the_sequences_of_an_uninterrupted_run(
+    epochfuzz: Any, monkeypatch: pytest.MonkeyPatch, sequences: int
+) -> None:
+    defective = (*SUBJECT, "--defect", "shrinking-does-not-advance")
+    words = ("--epochs", "0", "--processes-for", "12", "--certify", "0")
+    whole = exhaust(epochfuzz, *words, subject=defective).json
+    with monkeypatch.context() as patched:
+        interrupt_after(sequences, patched)
+        assert exhaust(epochfuzz, *words, subject=defective).code == 130
+    resumed = exhaust(epochfuzz, *words, subject=defective).json
+    measured = {"seconds": 0, "steps_per_second": 0}
+    assert resumed | measured == whole | measured
+
+
+@pytest.mark.thorough
+def test_an_exhaustive_run_keeps_its_progress_until_its_differences_are_shrunk(
+    epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    defective = (*SUBJECT, "--defect", "shrinking-does-not-advance")
+    words = ("--epochs", "0", "--certify", "0")
+    with monkeypatch.context() as patched:
+        patched.setattr("epochfuzz.harness.conform.run.workers.conformance_finding", interrupted)
+        assert exhaust(epochfuzz, *words, subject=defective).code == 130
+    (kept,) = Path("conform-cases").glob("exhaustive-*.json")
+    steps = json.loads(kept.read_text())["before"]["steps"]
+    assert exhaust(epochfuzz, *words, subject=defective).json["steps"] == steps
+    assert not kept.exists()
 
 
 @pytest.mark.thorough
