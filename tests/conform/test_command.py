@@ -20,6 +20,7 @@ from epochfuzz.harness.cases.verdict import judge
 from epochfuzz.harness.cli.output import BadInput
 from epochfuzz.harness.conform.run import attempts, run, workers
 from epochfuzz.harness.conform.run.block import run_block
+from epochfuzz.harness.jobs import processes
 from tests.conform.running import HOSTILE, OWN, REFERENCE, ROOT, SUBJECT
 
 DEFECTIVE = (*SUBJECT, "--defect", "shrinking-does-not-advance")
@@ -203,7 +204,7 @@ def test_conform_does_not_claim_to_keep_a_campaign_in_a_rejected_directory(
     def refuse(*arguments: object) -> None:
         raise BadInput("c: another campaign is in this directory")
 
-    monkeypatch.setattr("epochfuzz.harness.commands.conform.spark_session", lambda *_, **options: nullcontext())
+    monkeypatch.setattr("epochfuzz.harness.commands.conform.platform", lambda *_: nullcontext())
     monkeypatch.setattr("epochfuzz.harness.campaign.run.campaign.Campaign.start_or_load", refuse)
     ended = epochfuzz("conform", "--campaign", "c", *FEW, "--", *REFERENCE)
     assert (ended.code, "another campaign" in ended.err) == (2, True)
@@ -338,7 +339,10 @@ def test_conform_exits_with_1_and_shows_the_output_of_an_adapter_that_exits(epoc
         (("--judge", "kindly", "--", "x"), "kindly"),
         ((), "Missing argument"),
         (("--master", "local[2]", "--", "x"), "--master and --remote need --campaign DIR"),
-        (("--campaign", "c", "--jobs", "2", "--", "x"), "--jobs can't be combined with --campaign"),
+        (
+            ("--campaign", "c", "--jobs", "2", "--master", "local[2]", "--", "x"),
+            "--jobs can't be combined with --master",
+        ),
         (("--protocol", "kip-320:fencing=none", "--", *SUBJECT), "the system under test cannot run this protocol"),
     ],
 )
@@ -409,11 +413,12 @@ def test_conform_ends_at_ctrl_c_although_max_failures_is_reached(
         raise KeyboardInterrupt
 
     def interrupted_wait(running: Any) -> None:
-        wait(running)
+        wait([running[0]])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(workers, "run_block", interrupted_block)
-    monkeypatch.setattr(workers, "_of_first", interrupted_wait)
+    if jobs == "1":
+        monkeypatch.setattr(workers, "run_block", interrupted_block)
+    monkeypatch.setattr(processes, "_of_first", interrupted_wait)
     ended = epochfuzz("conform", *FEW, "--max-failures", "1", "--jobs", jobs, "--", *DEFECTIVE)
     assert ended.code == 130
     assert "of 10 schedules of seed 2" in ended.out

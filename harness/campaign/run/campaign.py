@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from epochfuzz.harness.campaign.run.job import Counts, Job, Outcome
 from epochfuzz.harness.campaign.run.local_runner import LocalProcesses, LocalRunner
-from epochfuzz.harness.campaign.run.runner import Directory, Runner
+from epochfuzz.harness.campaign.run.runner import Directory, JobRunner
 from epochfuzz.harness.campaign.store.checks import checked
 from epochfuzz.harness.campaign.store.errors import CampaignError
 from epochfuzz.harness.campaign.store.identity import work_found
@@ -48,7 +48,7 @@ class Campaign(Generic[Outcome]):
     `taken_up` is the number of the first block after all blocks that earlier processes finished; 0 for a new campaign.
     """
 
-    def __init__(self, runner: Runner, work: Job[Outcome]) -> None:
+    def __init__(self, runner: JobRunner, work: Job[Outcome]) -> None:
         self.work = work
         self.taken_up = 0
         self._runner = runner
@@ -113,7 +113,7 @@ class Campaign(Generic[Outcome]):
         return self._runner.tables
 
     def map(self, task: str, argument: Any, count: int, schema: pa.Schema) -> list[dict[str, Any]]:
-        """Apply a task to the numbers from 0 to `count` - 1 in workers, and return its rows (see Runner.map)."""
+        """Apply a task to the numbers from 0 to `count` - 1 in workers, and return its rows (see JobRunner.map)."""
         return self._runner.map(task, argument, count, schema, self.work.module)
 
     def run(self, progress: Progress) -> Outcome:
@@ -159,7 +159,7 @@ class Campaign(Generic[Outcome]):
         return self._checked
 
 
-def _runner(platform: Platform, uri: str) -> Runner:
+def _runner(platform: Platform, uri: str) -> JobRunner:
     if isinstance(platform, LocalProcesses):
         return LocalRunner(platform, uri)
     from epochfuzz.harness.campaign.spark.spark_runner import SparkRunner

@@ -30,7 +30,7 @@ class Directory(Interface):
         """Write rows into one file. Replaces a file that a killed process left."""
 
 
-class Runner(Interface):
+class JobRunner(Interface):
     """Runs the blocks and tasks of a job, and writes the tables of the campaign."""
 
     @property

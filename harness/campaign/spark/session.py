@@ -10,8 +10,9 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
@@ -25,6 +26,7 @@ DEFAULT_MASTER = "local[*,4]"  # every core, and four attempts for each task, as
 _JAVA_REMEDY = "Spark needs Java 17 or newer: sudo apt-get install openjdk-17-jre-headless"
 _CONNECT_REMEDY = "--remote needs Spark Connect's client: pip install 'pyspark[connect]'"
 _CONNECT_PORT = 15002
+_INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _PATIENCE = 10.0  # seconds in which a server must accept a connection
 
 # On a local master the JVM only moves rows. With only the C1 compiler and the serial collector it starts in half the
@@ -66,13 +68,14 @@ def opened(
     log, failed = Path(name), False
     try:
         with _temporary_files_in(temporary):
-            with _output_to(descriptor), _same_ctrl_c():
-                spark = _connected(remote) if remote else _started(master, temporary, memory)
+            spark = None
             try:
+                with _later_interruption(), _output_to(descriptor), _same_ctrl_c():
+                    spark = _connected(remote) if remote else _started(master, temporary, memory)
                 yield spark
             finally:
-                if spark is not open_before:
-                    spark.stop()
+                if spark is not None and spark is not open_before:
+                    _stop(spark)
     except (PySparkException, Py4JError, ConnectionError) as error:
         failed = True
         if temporary is not None:
@@ -82,6 +85,49 @@ def opened(
         os.close(descriptor)
         if not failed:
             log.unlink()
+
+
+def _stop(spark: "SparkSession") -> None:
+    """Stop a session. After an interruption, errors are ignored, because they would replace the interruption."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    is_interrupted = isinstance(sys.exc_info()[1], (KeyboardInterrupt, SystemExit))
+    with suppress(*((PySparkException, Py4JError, ConnectionError) if is_interrupted else ())):
+        spark.stop()
+
+
+@contextmanager
+def _later_interruption() -> Iterator[None]:
+    """Delay the first Ctrl-C or SIGTERM until the with statement ends. A second one interrupts at once.
+
+    If an interruption ends the start of Spark, PySpark leaves a Java process that never ends.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handlers = {number: signal.getsignal(number) for number in _INTERRUPTIONS}
+    first: list[int] = []
+
+    def delay(number: int, frame: FrameType | None) -> None:
+        if first:
+            restore()
+            signal.raise_signal(number)
+        first.append(number)
+
+    def restore() -> None:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+    for number, handler in handlers.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, delay)
+    try:
+        yield
+    finally:
+        restore()
+        for received in first:
+            signal.raise_signal(received)
 
 
 def _is_not_of_py4j(record: logging.LogRecord) -> bool:

@@ -1,5 +1,6 @@
 """Write the findings of a campaign as case files, which can be replayed and added to a corpus."""
 
+import os
 from collections.abc import Iterable
 
 from epochfuzz.harness.campaign.run.runner import Directory
@@ -23,4 +24,6 @@ def write(cases: Iterable[Case], directory: Directory) -> None:
         place = directory.local / "cases"
         place.mkdir(exist_ok=True)
         for case in cases:
-            (place / f"{case.id}.yaml").write_text(dump_case(case), encoding="utf-8")
+            unfinished = place / f".{case.id}"  # a killed process leaves no incomplete case
+            unfinished.write_text(dump_case(case), encoding="utf-8")
+            os.replace(unfinished, place / f"{case.id}.yaml")
