@@ -50,7 +50,9 @@ class Kind:
 
 
 def kind(words: str, *more: str, resume: str | None = None) -> Kind:
-    return Kind((*words.split(), *more), None if resume is None else (*resume.split(), *ON_SPARK))
+    """Return a kind of work. The words that resume it name Spark if the words that begin it do."""
+    on_spark = ON_SPARK if ON_SPARK[0] in more else ()
+    return Kind((*words.split(), *more), None if resume is None else (*resume.split(), *on_spark))
 
 
 EXHAUSTIVE = "conform --exhaustive --epochs 0 --certify 0 --processes-for 12"
@@ -65,6 +67,10 @@ KINDS = {
         "campaign run --protocol hw --schedules 10000 --seed 7 --certify 0 --out kept",
         *ON_SPARK,
         resume="campaign resume kept --certify 0",
+    ),
+    "campaign-local": kind(
+        "campaign run --protocol hw --schedules 500000 --seed 7 --certify 0 --jobs 2 --out kept",
+        resume="campaign resume kept --certify 0 --jobs 2",
     ),
     "campaign-hypothesis": kind(
         f"campaign run {MACHINES} --out kept",
