@@ -89,6 +89,26 @@ def test_a_client_that_never_connects_fails_with_a_timeout() -> None:
     assert fault_of(FAKE % "pass", "fetch B") == told
 
 
+RECONNECTING = """
+if order["op"] == "reset":
+        import socket, threading
+        host, port = order["bootstrap"].split(",")[0].split(":")
+        def reconnect():
+            while True:
+                try:
+                    with socket.create_connection((host, int(port)), 1) as connection:
+                        connection.sendall(bytes(2))
+                except OSError:
+                    pass
+        threading.Thread(target=reconnect, daemon=True).start()
+""".strip()
+
+
+def test_a_client_that_reconnects_forever_fails_with_a_timeout() -> None:
+    told = (DiscrepancyKind.TIMEOUT, "the consumer has sent no Fetch request to the leader")
+    assert fault_of(FAKE % RECONNECTING, "fetch B") == told
+
+
 def test_an_acknowledgement_that_no_broker_gave_is_a_broken_guarantee() -> None:
     kind, sentence = fault_of(FAKE % 'report["acked"] = ["m0"]', "fetch B")
     assert (kind, sentence.split(": ")[0]) == (DiscrepancyKind.PROMISE, "no-acked-loss is broken")
