@@ -110,6 +110,9 @@ def _leave_on_sigterm() -> None:
 
 def _leave(number: int, frame: FrameType | None) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second SIGTERM would interrupt the shutdown of the adapter
+    # Python prints a traceback if the SystemExit meets a callback of the garbage collector.
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
     sys.exit(128 + number)
 
 
