@@ -54,9 +54,9 @@ def failures(test: Any, examples: int = 30) -> list[str]:
 def zombies() -> list[str]:
     """Return the zombie children of this process, as /proc lists them."""
     found = []
-    for file in Path("/proc").glob("[0-9]*/stat"):
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            text = file.read_text()
+            text = (process / "stat").read_text()
         except OSError:
             continue
         state, parent = text.rpartition(")")[2].split()[:2]

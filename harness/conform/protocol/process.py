@@ -223,7 +223,8 @@ def _kill_those_with(cookie: str) -> None:
 
 
 def _processes_with(cookie: str) -> Iterator[int]:
-    for environment in Path("/proc").glob("[0-9]*/environ"):
+    # A pattern with /environ would call stat for each process, which fails if the process ends meanwhile.
+    for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if cookie.encode() in environment.read_bytes().split(b"\0"):
-                yield int(environment.parent.name)
+            if cookie.encode() in (process / "environ").read_bytes().split(b"\0"):
+                yield int(process.name)
