@@ -113,15 +113,15 @@ def platform(where: RunsOn, works_in: str) -> Iterator["Platform"]:
         with spark_session(where.master, where.remote, works_in) as spark:
             yield spark
         return
-    from epochfuzz.harness.campaign.run.local_runner import LocalProcesses
     from epochfuzz.harness.campaign.store.location import held, on_this_machine
+    from epochfuzz.harness.jobs.processes import ProcessPool
 
     here = on_this_machine(works_in)
     if here is None:
         raise BadInput(f"{works_in} is not on this machine, and only Spark can write it; leave out --jobs")
-    with mistakes(), as_ctrl_c(), held(here), LocalProcesses(where.jobs) as processes:
+    with mistakes(), as_ctrl_c(), held(here), ProcessPool(where.jobs) as pool:
         note(f"starting {where.jobs} processes on this machine")
-        yield processes
+        yield pool
 
 
 @contextmanager

@@ -21,7 +21,7 @@ _PARTING_PATIENCE = 3.0  # seconds to wait for a process; ending an adapter may 
 
 
 class ProcessPool:
-    """A pool of `jobs` processes. They end with the `with` statement, or with this process.
+    """A pool of `jobs` processes. They start at the first call, and end with the `with` statement or this process.
 
     `interrupted` means that Ctrl-C has ended a call of `in_order`, whose last results may lack earlier ones.
     """

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from epochfuzz.harness.environment.files import replace_file
 from epochfuzz.harness.environment.seeds import random_seed
 from epochfuzz.harness.environment.version import model_digest
 
@@ -91,11 +92,9 @@ class UnfinishedRun:
 
     def save(self, document: Mapping[str, Any]) -> None:
         """Save a document as the progress. Raises ProgressError."""
-        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         with _as_progress_error():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_text(json.dumps({"rules": self._rules, **document}), encoding="utf-8")
-            os.replace(temporary, self.path)
+            replace_file(self.path, json.dumps({"rules": self._rules, **document}))
         self._written = time.monotonic()
 
     def forget(self) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.conform.running import ROOT
+from tests.processes import processes_with
 
 
 @pytest.fixture
@@ -21,16 +22,7 @@ def living(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
     monkeypatch.setenv(name, value)
 
     def find(text: str = "") -> list[str]:
-        found = []
-        for directory in Path("/proc").glob("[0-9]*"):
-            try:
-                environment = (directory / "environ").read_bytes().split(b"\0")
-                line = (directory / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            except OSError:
-                continue
-            if f"{name}={value}".encode() in environment and text in line and int(directory.name) != os.getpid():
-                found.append(line)
-        return found
+        return [line for pid, line in processes_with(name, value).items() if text in line and pid != os.getpid()]
 
     return find
 

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.conform.running import ROOT, SUBJECT
+from tests.processes import processes_with
 
 INTERRUPTIONS = 20
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
@@ -122,18 +122,9 @@ class Run:
             self.process.send_signal(number)
             return self.process.wait(LIMIT)
 
-    def left(self) -> Iterator[str]:
-        """Yield the command line of each process of this run."""
-        for process in Path("/proc").glob("[0-9]*"):
-            try:
-                if f"{MARK}={self._mark}".encode() in (process / "environ").read_bytes().split(b"\0"):
-                    yield f"{process.name}: {(process / 'cmdline').read_bytes().replace(bytes(1), b' ').decode()}"
-            except OSError:
-                continue
-
     def leaves_nothing(self) -> None:
         until = time.monotonic() + PATIENCE
-        while those := list(self.left()):
+        while those := processes_with(MARK, self._mark):
             assert time.monotonic() < until, those
             time.sleep(0.1)
 

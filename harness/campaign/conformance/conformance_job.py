@@ -25,7 +25,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 if TYPE_CHECKING:
     from epochfuzz.harness.campaign.run.campaign import Campaign, Progress
 
-_FAILURES = ("unexpected", "unjudged", "given up")  # numbers of failures, and of blocks that stopped early
+_FAILURES = ("unexpected", "unjudged", "given_up")  # numbers of failures, and of blocks that stopped early
 
 PARAMETERS = pa.schema(
     {
@@ -125,7 +125,7 @@ class Trials(Job[Conformance]):
     def counts(self, row: Mapping[str, Any]) -> dict[str, int]:
         """Return the numbers in a row of BLOCKS. Replayed cases count as schedules."""
         index = self.names.index(row["protocol"])
-        failures = {f"{kind} {index}": int(row[kind.replace(" ", "_")]) for kind in _FAILURES}
+        failures = {f"{kind} {index}": int(row[kind]) for kind in _FAILURES}
         return {"schedules": row["schedules"] + row["cases"], "steps": row["steps"], **failures}
 
     def stages(self, campaign: "Campaign[Conformance]") -> Iterator[BlockRange]:
@@ -138,7 +138,7 @@ class Trials(Job[Conformance]):
         index = stage.first // self.plan.blocks if self.plan.blocks else 0
         most = self.plan.max_failures
         return (
-            counts[f"given up {index}"] > 0
+            counts[f"given_up {index}"] > 0
             or counts[f"unjudged {index}"] >= MOST_UNJUDGED
             or (most is not None and counts[f"unexpected {index}"] >= most)
         )

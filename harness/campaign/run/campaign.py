@@ -7,7 +7,7 @@ from typing import Protocol as Interface
 import pyarrow as pa
 
 from epochfuzz.harness.campaign.run.job import Counts, Job, Outcome
-from epochfuzz.harness.campaign.run.local_runner import LocalProcesses, LocalRunner
+from epochfuzz.harness.campaign.run.local_runner import LocalRunner
 from epochfuzz.harness.campaign.run.runner import Directory, JobRunner
 from epochfuzz.harness.campaign.store.checks import checked
 from epochfuzz.harness.campaign.store.errors import CampaignError
@@ -16,11 +16,12 @@ from epochfuzz.harness.campaign.store.local_tables import LocalTables
 from epochfuzz.harness.campaign.store.tables import Tables
 from epochfuzz.harness.documents.records import Checked
 from epochfuzz.harness.environment.version import model_digest
+from epochfuzz.harness.jobs.processes import ProcessPool
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Platform = Union["SparkSession", LocalProcesses]
+Platform = Union["SparkSession", ProcessPool]
 
 # Written last: a campaign is finished if it has this table.
 OUTCOME = pa.schema(
@@ -52,7 +53,6 @@ class Campaign(Generic[Outcome]):
         self.work = work
         self.taken_up = 0
         self._runner = runner
-        self._checked: Checked | None = None
 
     @staticmethod
     def start(platform: Platform, uri: str, work: Job[Outcome]) -> "Campaign[Outcome]":
@@ -146,21 +146,14 @@ class Campaign(Generic[Outcome]):
         """
         blocks = self._runner.blocks_of(self.work)
         self.taken_up = blocks.next
-        self._checked = None
         for stage in self.work.stages(self):
             if not blocks.do(stage, progress.counted):
                 break
-        return self.checked()
-
-    def checked(self) -> Checked:
-        """Compare the blocks that ran twice. Raises NonDeterminismError if results differ."""
-        if self._checked is None:
-            self._checked = checked(self.tables, self.work)
-        return self._checked
+        return checked(self.tables, self.work)
 
 
 def _runner(platform: Platform, uri: str) -> JobRunner:
-    if isinstance(platform, LocalProcesses):
+    if isinstance(platform, ProcessPool):
         return LocalRunner(platform, uri)
     from epochfuzz.harness.campaign.spark.spark_runner import SparkRunner
 

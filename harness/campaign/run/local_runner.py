@@ -8,8 +8,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -51,48 +50,23 @@ class LocalDirectory(LocalTables):
         os.replace(unfinished, finished)
 
 
-class LocalProcesses:
-    """A pool of `jobs` processes for campaigns. The processes start when they are first needed."""
-
-    def __init__(self, jobs: int) -> None:
-        self._jobs = jobs
-        self._stack = ExitStack()
-        self._pool: ProcessPool | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        self._pool = None
-        self._stack.__exit__(kind, error, where)
-
-    @property
-    def pool(self) -> ProcessPool:
-        """The pool of processes."""
-        if self._pool is None:
-            self._pool = self._stack.enter_context(ProcessPool(self._jobs))
-        return self._pool
-
-
 class LocalRunner:
     """Runs the blocks and tasks of a job in processes of this machine. `directory` must be on this machine."""
 
-    def __init__(self, processes: LocalProcesses, directory: str) -> None:
+    def __init__(self, pool: ProcessPool, directory: str) -> None:
         here = on_this_machine(directory)
         assert here is not None, "only Spark can write other file systems"
         self.directory = self.tables = LocalDirectory(here)
-        self._processes = processes
+        self._pool = pool
 
     def blocks_of(self, work: Job[Any]) -> "LocalBlocks":
         """Return an object that runs the unfinished blocks of a job."""
-        return LocalBlocks(self.directory, self._processes.pool, work)
+        return LocalBlocks(self.directory, self._pool, work)
 
     def map(self, task: str, argument: Any, count: int, schema: pa.Schema, module: str | None) -> list[dict[str, Any]]:
         """Apply a task to the numbers from 0 to `count` - 1 in the processes, and return its rows."""
         tasks = [_Task(task, argument, number) for number in range(count)]
-        with closing(self._processes.pool.in_order(_run_task, tasks)) as results:
+        with closing(self._pool.in_order(_run_task, tasks)) as results:
             tables = [pa.Table.from_batches(batches, schema) for batches in results]
         return [row for table in tables for row in table.to_pylist()]
 
@@ -161,7 +135,7 @@ class _Request:
 
 @dataclass(frozen=True)
 class _Task:
-    """A task to run in a process, with one of its numbers."""
+    """A number to which a process applies a task, a function `module:function`."""
 
     task: str
     argument: Any

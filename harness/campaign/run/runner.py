@@ -70,7 +70,7 @@ class BlockRuns(ABC):
     def do(self, stage: BlockRange, report: Report) -> bool:
         """Run the blocks of a stage. Returns False if time ran out before the end of the stage.
 
-        Calls `report` at the start and after every wave.
+        Calls `report` at the start, and whenever blocks have finished.
         """
 
     def resume(self, stage: BlockRange) -> Numbers:

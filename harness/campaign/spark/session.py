@@ -12,11 +12,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
 from epochfuzz.harness.campaign.store.errors import CampaignError, sentence
+from epochfuzz.harness.engine.runtime.interruption import Interruption
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,7 +26,6 @@ DEFAULT_MASTER = "local[*,4]"  # every core, and four attempts for each task, as
 _JAVA_REMEDY = "Spark needs Java 17 or newer: sudo apt-get install openjdk-17-jre-headless"
 _CONNECT_REMEDY = "--remote needs Spark Connect's client: pip install 'pyspark[connect]'"
 _CONNECT_PORT = 15002
-_INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _PATIENCE = 10.0  # seconds in which a server must accept a connection
 
 # On a local master the JVM only moves rows. With only the C1 compiler and the serial collector it starts in half the
@@ -70,8 +69,11 @@ def opened(
         with _temporary_files_in(temporary):
             spark = None
             try:
-                with _later_interruption(), _output_to(descriptor), _same_ctrl_c():
+                # PySpark leaves a Java process that never ends, if an interruption ends the start of Spark.
+                with _same_ctrl_c(), Interruption() as interruption, _output_to(descriptor):
                     spark = _connected(remote) if remote else _started(master, temporary, memory)
+                if interruption.happened:
+                    raise KeyboardInterrupt
                 yield spark
             finally:
                 if spark is not None and spark is not open_before:
@@ -95,39 +97,6 @@ def _stop(spark: "SparkSession") -> None:
     is_interrupted = isinstance(sys.exc_info()[1], (KeyboardInterrupt, SystemExit))
     with suppress(*((PySparkException, Py4JError, ConnectionError) if is_interrupted else ())):
         spark.stop()
-
-
-@contextmanager
-def _later_interruption() -> Iterator[None]:
-    """Delay the first Ctrl-C or SIGTERM until the with statement ends. A second one interrupts at once.
-
-    If an interruption ends the start of Spark, PySpark leaves a Java process that never ends.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handlers = {number: signal.getsignal(number) for number in _INTERRUPTIONS}
-    first: list[int] = []
-
-    def delay(number: int, frame: FrameType | None) -> None:
-        if first:
-            restore()
-            signal.raise_signal(number)
-        first.append(number)
-
-    def restore() -> None:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-
-    for number, handler in handlers.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, delay)
-    try:
-        yield
-    finally:
-        restore()
-        for received in first:
-            signal.raise_signal(received)
 
 
 def _is_not_of_py4j(record: logging.LogRecord) -> bool:

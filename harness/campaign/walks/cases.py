@@ -1,12 +1,12 @@
 """Write the findings of a campaign as case files, which can be replayed and added to a corpus."""
 
-import os
 from collections.abc import Iterable
 
 from epochfuzz.harness.campaign.run.runner import Directory
 from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.harness.cases import found_case
 from epochfuzz.harness.cases.case import Case, dump_case
+from epochfuzz.harness.environment.files import replace_file
 from epochfuzz.harness.findings.findings import Finding
 
 
@@ -24,6 +24,4 @@ def write(cases: Iterable[Case], directory: Directory) -> None:
         place = directory.local / "cases"
         place.mkdir(exist_ok=True)
         for case in cases:
-            unfinished = place / f".{case.id}"  # a killed process leaves no incomplete case
-            unfinished.write_text(dump_case(case), encoding="utf-8")
-            os.replace(unfinished, place / f"{case.id}.yaml")
+            replace_file(place / f"{case.id}.yaml", dump_case(case))

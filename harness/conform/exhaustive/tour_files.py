@@ -6,7 +6,6 @@ only when it is complete, and the manifest is written last.
 """
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import count, islice
@@ -18,6 +17,7 @@ import numpy as np
 from epochfuzz.harness.conform.exhaustive.graph import Graph, Tour
 from epochfuzz.harness.conform.oracle.lockstep import LockStep, comparable
 from epochfuzz.harness.conform.protocol import wire
+from epochfuzz.harness.environment.files import replace_file
 from epochfuzz.harness.environment.version import epochfuzz_version, model_digest
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import event_text
@@ -110,7 +110,7 @@ class TourFiles:
             while together := list(islice(tours, self.TOGETHER)):
                 self._write(directory / self.NAME.format(f"{next(number):0{digits}}"), together, size, report)
         finally:
-            _save(directory / MANIFEST, json.dumps(self.manifest(), indent=1) + "\n")
+            replace_file(directory / MANIFEST, json.dumps(self.manifest(), indent=1) + "\n")
 
     def manifest(self) -> "searches.Tours":
         """Return the manifest: the files, counts, and whether the files cover all transitions."""
@@ -141,7 +141,7 @@ class TourFiles:
             steps += len(tour.events)
             report(f"writing tours · {steps:,} of {size.steps:,} steps")
         text = "".join(lines)
-        _save(path, text)
+        replace_file(path, text)
         for tour in tours:
             self._seen[list(tour.edges)] = True
         known, self.written.transitions = self.written.transitions, int(self._seen.sum())
@@ -171,13 +171,3 @@ class TourFiles:
 def line(step: dict[str, object]) -> str:
     """Return a JSON value as a line of text."""
     return json.dumps(step, separators=(",", ":")) + "\n"
-
-
-def _save(path: Path, text: str) -> None:
-    """Write a file under a temporary name, and rename it once it is complete."""
-    temporary = path.with_suffix(".new")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from epochfuzz.harness.campaign.run.campaign import Campaign
-from epochfuzz.harness.campaign.run.local_runner import LocalProcesses
 from epochfuzz.harness.campaign.store.errors import CampaignError
 from epochfuzz.harness.campaign.store.local_tables import LocalTables
+from epochfuzz.harness.jobs.processes import ProcessPool
 from tests.campaign.conftest import Quiet, block_rows, copied, parameters, start
 from tests.campaign.elections import Elections
+from tests.processes import processes_with
 
 ARCHITECTURE = Path(__file__).parents[3] / "ARCHITECTURE.md"
 OF_THE_RUN = ("worker", "memory")  # columns about the process of a block
@@ -24,7 +25,7 @@ OF_THE_RUN = ("worker", "memory")  # columns about the process of a block
 
 @pytest.fixture(scope="module")
 def processes():
-    with LocalProcesses(2) as opened:
+    with ProcessPool(2) as opened:
         yield opened
 
 
@@ -104,25 +105,16 @@ def test_a_killed_local_campaign_leaves_no_process_and_resumes_to_equal_tables(t
     command = [sys.executable, "-m", "epochfuzz", "campaign"]
     asked = ["--schedules", "400000", "--seed", "7", "--certify", "0", "--jobs", "2"]
     subprocess.run([*command, "run", "--out", tmp_path / "whole", *asked], check=False, capture_output=True)
-    mark = f"EPOCHFUZZ_TEST={tmp_path}"
     for number, killed in enumerate((signal.SIGKILL, signal.SIGTERM, signal.SIGINT)):
         out = tmp_path / f"c{number}"
-        run = subprocess.Popen([*command, "run", "--out", out, *asked], env=os.environ | dict([mark.split("=")]))
+        run = subprocess.Popen(
+            [*command, "run", "--out", out, *asked], env=os.environ | {"EPOCHFUZZ_RUN": str(tmp_path)}
+        )
         time.sleep(5 + number)
         run.send_signal(killed)
         run.wait(20)
         time.sleep(2)
-        left = [
-            process for process in Path("/proc").iterdir() if process.name.isdecimal() and mark in environment(process)
-        ]
-        assert left == []
+        assert processes_with("EPOCHFUZZ_RUN", str(tmp_path)) == {}
         subprocess.run([*command, "resume", out, "--jobs", "2", "--certify", "0"], check=False, capture_output=True)
         for table in ("blocks", "findings", "outcome"):
             assert rows_in(LocalTables(out), table) == rows_in(LocalTables(tmp_path / "whole"), table)
-
-
-def environment(process: Path) -> str:
-    try:
-        return (process / "environ").read_text()
-    except OSError:
-        return ""

@@ -9,22 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import processes_with
 from tests.project.sources import ROOT
 
 PATIENCE = 60.0  # seconds
+MARK = "EPOCHFUZZ_RUN"  # an environment variable that the processes of a run inherit
 
 
-def running_java(mark: str) -> list[int]:
-    """Return the ids of the Java processes with a variable in their environment."""
-    found = []
-    for process in Path("/proc").iterdir():
-        try:
-            program = Path(os.readlink(process / "exe")).name
-            if program == "java" and mark in (process / "environ").read_text():
-                found.append(int(process.name))
-        except OSError:
-            continue
-    return found
+def running_java(mark: str) -> list[str]:
+    """Return the command lines of the Java processes of a run."""
+    lines = processes_with(MARK, mark).values()
+    return [line for line in lines if Path(line.partition(" ")[0]).name == "java"]
 
 
 def wait_until(is_so, seconds=PATIENCE):
@@ -37,10 +32,10 @@ def wait_until(is_so, seconds=PATIENCE):
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_command_that_is_interrupted_while_spark_starts_leaves_no_java_process(number, tmp_path):
-    mark = f"EPOCHFUZZ_RUN={tmp_path}"
+    mark = str(tmp_path)
     run = subprocess.Popen(
         [sys.executable, "-m", "epochfuzz", "campaign", "run", "--out", tmp_path / "c", "--schedules", "1000"],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "EPOCHFUZZ_RUN": str(tmp_path)},
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src"), MARK: mark},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -23,6 +23,7 @@ from epochfuzz.harness.cluster.errors import ClusterError
 from epochfuzz.harness.cluster.room import room
 from epochfuzz.harness.cluster.waiting import until
 from tests.findings.kafka.__main__ import repaired
+from tests.findings.proxy import Proxy, frame_from
 
 PROGRAM = Path(__file__).parent / "RestartedLeader.java"
 REPAIR = "restarted-leader"
@@ -32,24 +33,17 @@ PATIENCE = 90.0  # seconds
 TWICE, ONCE, UNUSABLE = range(3)
 
 
-class Proxy:
+class DroppingProxy(Proxy):
     """Forwards connections to a broker. While `drops` is true, the proxy drops responses to produce requests."""
 
     def __init__(self, port: int, broker: int) -> None:
         self.drops = True
         self.dropped = 0
-        self._broker = broker
-        self._listener = socket.create_server((HOST, port))
-        threading.Thread(target=self._accept, daemon=True).start()
+        super().__init__(port, broker)
 
-    def _accept(self) -> None:
-        while True:
-            client, _ = self._listener.accept()
-            threading.Thread(target=self._serve, args=[client], daemon=True).start()
-
-    def _serve(self, client: socket.socket) -> None:
+    def serve(self, client: socket.socket) -> None:
         """Forward one connection until the client or the broker closes it."""
-        with client, suppress(OSError), socket.create_connection((HOST, self._broker)) as broker:
+        with client, suppress(OSError), socket.create_connection((HOST, self.broker)) as broker:
             produced: set[bytes] = set()  # the correlation ids of produce requests
             threading.Thread(target=self._send, args=[client, broker, produced], daemon=True).start()
             while response := frame_from(broker):
@@ -67,22 +61,6 @@ class Proxy:
                     produced.add(request[8:12])
                 broker.sendall(request)
             broker.shutdown(socket.SHUT_RDWR)
-
-
-def frame_from(connection: socket.socket) -> bytes:
-    """Return the next request or response with its size. Returns b"" at the end of the connection."""
-    size = _exactly(connection, 4)
-    return size and size + _exactly(connection, int.from_bytes(size, "big"))
-
-
-def _exactly(connection: socket.socket, size: int) -> bytes:
-    read = b""
-    while len(read) < size:
-        more = connection.recv(size - len(read))
-        if not more:
-            return b""
-        read += more
-    return read
 
 
 def main() -> int:
@@ -108,7 +86,7 @@ def run(release: str, *, kill: bool, repair: bool) -> str:
     with room() as directory:
         port, advertised, controller = free_ports(3)
         with only_broker(broker_kafka, directory, port, advertised, controller) as node:
-            return _restart(node, Proxy(advertised, port), kafka, f"{HOST}:{advertised}", kill=kill)
+            return _restart(node, DroppingProxy(advertised, port), kafka, f"{HOST}:{advertised}", kill=kill)
 
 
 @contextmanager
@@ -144,7 +122,7 @@ def settings(node: Node, advertised: int, controller: int) -> dict[str, object]:
     }
 
 
-def _restart(node: Node, proxy: Proxy, kafka: Installation, address: str, *, kill: bool) -> str:
+def _restart(node: Node, proxy: DroppingProxy, kafka: Installation, address: str, *, kill: bool) -> str:
     logging = (
         f"-Dlog4j.configuration=file:{RESOURCES / 'log4j.properties'}",
         f"-Dlog4j2.configurationFile={RESOURCES / 'log4j2.properties'}",

@@ -24,7 +24,8 @@ from epochfuzz.harness.cluster.broker.installation import DEFAULT_RELEASE, from_
 from epochfuzz.harness.cluster.errors import ClusterError
 from epochfuzz.harness.cluster.room import room
 from epochfuzz.harness.serve.messages import entity
-from tests.findings.kafka.restarted_leader import PATIENCE, PRODUCE, frame_from, only_broker
+from tests.findings.kafka.restarted_leader import PATIENCE, PRODUCE, only_broker
+from tests.findings.proxy import Proxy, frame_from
 
 TOPIC = "t"
 RECORDS = ("m0", "m1")
@@ -32,27 +33,20 @@ MOST_IN_FLIGHT = 5  # librdkafka's default and Kafka's for an idempotent produce
 LOST, STORED, UNUSABLE = range(3)
 
 
-class Proxy:
+class RejectingProxy(Proxy):
     """Forwards connections to a broker, but rejects the first Produce request.
 
     The proxy holds the first Produce request until `in_flight` Produce requests have arrived.
     """
 
     def __init__(self, port: int, broker: int, in_flight: int) -> None:
-        self._broker = broker
         self._in_flight = in_flight
         self._rejected = threading.Event()
-        self._listener = socket.create_server((HOST, port))
-        threading.Thread(target=self._accept, daemon=True).start()
+        super().__init__(port, broker)
 
-    def _accept(self) -> None:
-        while True:
-            client, _ = self._listener.accept()
-            threading.Thread(target=self._serve, args=[client], daemon=True).start()
-
-    def _serve(self, client: socket.socket) -> None:
+    def serve(self, client: socket.socket) -> None:
         """Forward one connection until the client or the broker closes it."""
-        with client, suppress(OSError), socket.create_connection((HOST, self._broker)) as broker:
+        with client, suppress(OSError), socket.create_connection((HOST, self.broker)) as broker:
             threading.Thread(target=self._send, args=[client, broker], daemon=True).start()
             while response := frame_from(broker):
                 client.sendall(response)
@@ -114,7 +108,7 @@ def run(release: str, *, in_flight: int) -> tuple[list[str], list[str]]:
     with room() as directory:
         port, advertised, controller = free_ports(3)
         with only_broker(from_maven(release), directory, port, advertised, controller):
-            Proxy(advertised, port, min(in_flight, len(RECORDS)))
+            RejectingProxy(advertised, port, min(in_flight, len(RECORDS)))
             address = f"{HOST}:{advertised}"
             return _produced(address, in_flight), _read(address)
 
