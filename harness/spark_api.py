@@ -63,7 +63,7 @@ def campaign(
             begun = work_found(CampaignDirectory(spark, out))
             seed = random_seed() if begun is None else begun.seed
         parsed = tuple(parse_protocol(name) for name in protocols)
-        work = Walks(Parameters(parsed, Configuration(**settings), seed, schedules))
+        work = Walks(Parameters(protocols=parsed, settings=Configuration(**settings), seed=seed, schedules=schedules))
         work.certify = certify
         return Campaign.start_or_load(spark, out, work).run(_Silent())
 

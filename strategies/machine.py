@@ -79,7 +79,14 @@ def replication_machine(
     members: dict[str, Any] = {
         "protocols": parsed,
         "alphabet": alphabet,
-        "scout": Scout(parsed[0], settings, names, names if wanted is None else (wanted,), scouted, disturbances),
+        "scout": Scout(
+            protocol=parsed[0],
+            settings=settings,
+            judged=names,
+            wanted=names if wanted is None else (wanted,),
+            schedules=scouted,
+            disturbances=disturbances,
+        ),
         "database_key": f"{[each.name for each in parsed]} {settings.text()} {names} {wanted} {scouted} {disturbances}",
         "__doc__": ReplicationMachine.__doc__,
         **rules_for(alphabet),

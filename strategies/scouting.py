@@ -34,7 +34,7 @@ _TRIES = 100
 _ENOUGH = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scout:
     """The parameters of a quick search for failing schedules.
 

@@ -50,7 +50,14 @@ WALKS = (
 
 def files(walk: Walk, case: Case) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each file of a walk. `0.html` is the start, and `play.css` is the style sheet."""
-    position = Position(tuple(map(parse_protocol, walk.protocols)), case.settings, case.events, 0, (), case.id)
+    position = Position(
+        protocols=tuple(map(parse_protocol, walk.protocols)),
+        settings=case.settings,
+        events=case.events,
+        step=0,
+        branches=(),
+        case=case.id,
+    )
     client = Client(Application(position, Path()))
     yield "play.css", client.get("/play.css", base_url=_HOST).text
     steps = {f"?{position.at(step).query()}": f"{step}.html" for step in range(len(case.events) + 1)}

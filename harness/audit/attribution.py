@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _NAMED = 3  # number of files that a sentence names, if there are many
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Attribution:
     """The broker of each file and of each origin, and the files with lines that an audit can't rely on.
 
@@ -85,15 +85,15 @@ def attributed(request: "AuditRequest", files: Sequence[LogFacts]) -> Attributio
     releases = [release for f in files for release in releases_of(f)]
     majors = [int(release.split(".")[0]) for release in releases if re.fullmatch(r"\d{1,4}", release.split(".")[0])]
     return Attribution(
-        brokers,
-        {**origins, **by_origin},
-        frozenset(facts.file for facts in files if not (facts.is_in_order and facts.is_whole)),
-        frozenset(facts.file for facts in files if not facts.is_trusted),
-        newest_first,
-        frozenset(back | undated),
-        frozenset(undated),
-        max(majors, default=None),
-        len(clusters) == 1 and _all_name_a_cluster(files),
+        brokers=brokers,
+        origins={**origins, **by_origin},
+        left_out=frozenset(facts.file for facts in files if not (facts.is_in_order and facts.is_whole)),
+        doubted=frozenset(facts.file for facts in files if not facts.is_trusted),
+        newest_first=newest_first,
+        clocks_back=frozenset(back | undated),
+        undated=frozenset(undated),
+        newest=max(majors, default=None),
+        is_one_cluster=len(clusters) == 1 and _all_name_a_cluster(files),
     )
 
 

@@ -78,7 +78,7 @@ class AuditRequest:
 
 
 def _whole(source: Source) -> Part:
-    return Part(source.path, source.form, location=source.location, size=source.size)
+    return Part(file=source.path, form=source.form, location=source.location, size=source.size)
 
 
 def _parts(source: Source) -> list[Part]:
@@ -87,7 +87,15 @@ def _parts(source: Source) -> list[Part]:
     starts = range(0, source.size, _PART)
     ends = [*starts[1:], None]  # the last part of a file that grows includes the lines written until it is read
     return [
-        Part(source.path, source.form, i, start, end, source.location, source.size)
+        Part(
+            file=source.path,
+            form=source.form,
+            number=i,
+            start=start,
+            end=end,
+            location=source.location,
+            size=source.size,
+        )
         for i, (start, end) in enumerate(zip(starts, ends, strict=True))
     ]
 
@@ -101,7 +109,7 @@ class AuditVerdict(StrEnum):
     NOTHING = "nothing"  # nothing was found, and there is no gap
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Audit:
     """The result of an audit.
 
@@ -157,7 +165,7 @@ class Audit:
         }
 
 
-@dataclass
+@dataclass(kw_only=True)
 class AuditVerdicts:
     """The results of the partitions that an audit has checked, added one by one."""
 

@@ -165,7 +165,7 @@ class _Run:
         ):
             findings = [PartitionFinding.from_row(each) for each in row["findings"]]
             plain = {name: row[name] for name in ("unseen", "told_apart", "lacks_leader", "latest")}
-            judged = Judged(findings, silent=tuple(row["silent"]), undecided=tuple(row["undecided"]), **plain)
+            judged = Judged(findings=findings, silent=tuple(row["silent"]), undecided=tuple(row["undecided"]), **plain)
             verdicts.add(f"{row['topic']}-{row['partition']}", judged)
         return verdicts
 

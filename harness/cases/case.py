@@ -6,7 +6,7 @@ expectation would never be checked. `load_case` turns the text of `dump_case` ba
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +94,7 @@ class Case:
     why: str
     settings: Configuration
     events: bytes
+    _: KW_ONLY
     expect: dict[str, Expectation] = field(default_factory=dict)
     states: tuple[CheckedState, ...] = ()
     provenance: dict[str, Any] | None = None

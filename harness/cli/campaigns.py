@@ -194,7 +194,9 @@ def end(
     more |= {**comparison_json(outcome.findings, comparison), **remaining}
     never_met = remaining["unreached"]
     of_the_run: dict[str, Any] = {**facts, **checked_facts(outcome.checked)}
-    ending = Ending(out, json, report, sarif, trace=True, never_met=never_met, about=of_the_run, more=more)
+    ending = Ending(
+        out=out, json=json, report=report, sarif=sarif, trace=True, never_met=never_met, about=of_the_run, more=more
+    )
     code = end_walk(ending, outcome.engine, walked, outcome.findings)
     for line in (*comparison_lines(outcome.findings, comparison), *remaining_lines(outcome)):
         out.print(line, highlight=False)

@@ -22,7 +22,7 @@ TIMELINE = "timeline.html"
 _PLAYS = {Scenario.RE_ELECTED_LEADER: re_elected_leader.play, Scenario.UNDER_LOAD: under_load.play}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScenarioRequest:
     """A request to run a variant of a scenario on a Kafka release, and to keep the logs.
 

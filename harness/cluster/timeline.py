@@ -33,7 +33,7 @@ class ScenarioVerdict(StrEnum):
     NOT_REACHED = "NOT REACHED"  # a step did not happen on this cluster
 
 
-@dataclass
+@dataclass(kw_only=True)
 class ScenarioRun:
     """A run of a scenario: its verdict, the lost records, and its timeline."""
 
@@ -108,7 +108,14 @@ class Recorder:
         new_acknowledged, new_read = ordered[self._seen_acknowledged :], list(read)[self._seen_read :]
         self._seen_acknowledged, self._seen_read = len(ordered), len(read)
         views = {name: self._view(name, read) for name in self._brokers}
-        moment = ReachedStep(time.time() - self._began, step, what, views, tuple(new_acknowledged), tuple(new_read))
+        moment = ReachedStep(
+            after=time.time() - self._began,
+            step=step,
+            what=what,
+            replicas=views,
+            acknowledged=tuple(new_acknowledged),
+            read=tuple(new_read),
+        )
         self.run.moments.append(moment)
 
     def _view(self, name: str, read: Sequence[ConsumedRecord]) -> ReplicaView:

@@ -26,7 +26,7 @@ _STYLES = {
 _SHOWN = 5  # losses that are printed; run.json lists all
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TimelinePage:
     """The content of the HTML file about a run."""
 

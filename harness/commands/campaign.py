@@ -184,7 +184,12 @@ def _of_the_model(
         from epochfuzz.harness.campaign.walks.parameters import MACHINES, Parameters
 
         parameters = Parameters(
-            tuple(asked.protocols), asked.settings, asked.seed, asked.schedules, asked.seconds, asked.stable
+            protocols=tuple(asked.protocols),
+            settings=asked.settings,
+            seed=asked.seed,
+            schedules=asked.schedules,
+            seconds=asked.seconds,
+            stable=asked.stable,
         )
         if engine is Engine.HYPOTHESIS:
             parameters = replace(parameters, engine=engine.value, block=MACHINES)
@@ -213,7 +218,14 @@ def _on_clusters(out: str, release: str, asked: _Asked) -> Callable[["Platform"]
         from epochfuzz.harness.cluster.schedules.beside import modelled
 
         protocol = modelled(release).name
-        parameters = ClusterParameters(release, protocol, replicas, asked.seed, asked.schedules, asked.seconds)
+        parameters = ClusterParameters(
+            release=release,
+            protocol=protocol,
+            replicas=replicas,
+            seed=asked.seed,
+            schedules=asked.schedules,
+            seconds=asked.seconds,
+        )
         return Campaign.start(platform, out, Clusters(parameters))
 
     return begin

@@ -100,7 +100,16 @@ def run(
 
     variant = Variant(end, election, control)
     command = _command(scenario, variant, release, repair)
-    request = ScenarioRequest(scenario, variant, release, kafka_home, repair, out, command, keep_data)
+    request = ScenarioRequest(
+        scenario=scenario,
+        variant=variant,
+        release=release,
+        home=kafka_home,
+        repair=repair,
+        out=out,
+        command=command,
+        keep_data=keep_data,
+    )
     printing = console(json)
     with as_ctrl_c(), as_bad_input(ClusterError):
         with printing.status("looking for Kafka"):

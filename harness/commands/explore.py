@@ -111,7 +111,7 @@ def explore(
 
     from epochfuzz.harness.findings.search_request import SearchRequest
 
-    asked = SearchRequest(parsed, settings, property_, depth, symmetry)
+    asked = SearchRequest(protocol=parsed, settings=settings, sought=property_, depth=depth, symmetric=symmetry)
     options.say_what_versions_stand_for(console(json), [parsed])
     if out is not None:
         return _on_spark(asked, out, memory, master, remote, json)
@@ -131,7 +131,9 @@ def _own(context: typer.Context, model: str) -> int:
 
     from epochfuzz.harness.findings.search_request import SearchRequest
 
-    asked = SearchRequest(parsed, settings, sought, given["depth"], given["symmetry"])
+    asked = SearchRequest(
+        protocol=parsed, settings=settings, sought=sought, depth=given["depth"], symmetric=given["symmetry"]
+    )
     with loading.mistakes_as_bad_input():
         return _in_memory(asked, given["memory"], given["jobs"], given["json"], _end_own)
 

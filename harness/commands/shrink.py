@@ -246,7 +246,7 @@ def _end_own(asked: _Request, result: "Reproducer", json: bool) -> None:
         print_json(document)
         return
     why, expected = f"Shrunk from {case.id}: {name} breaks {asked.property}.", Expectation(run.broken, run.at)
-    shorter = Case(f"{case.id}-shrunk", why, case.settings, result.schedule, {name: expected})
+    shorter = Case(f"{case.id}-shrunk", why, case.settings, result.schedule, expect={name: expected})
     typer.echo(dump_case(shorter, texts), nl=False)
 
 

@@ -64,7 +64,7 @@ class ReplicaView:
         return (f"[{below}]" if below else "") + (f"({above})" if above else "") or "empty"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReachedStep:
     """The replicas and the clients after a step of a scenario (a fixed sequence of steps on a cluster).
 
@@ -123,7 +123,7 @@ class ObservedState:
     isr: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PlayedEvent:
     """An event that was played on a cluster: its number from 1, its outcome, and the state after it.
 
@@ -139,7 +139,7 @@ class PlayedEvent:
     seen: ObservedState
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Playing:
     """The result of a schedule that was played on a cluster: its outcome `ended`, the reason `why`, and its events.
 

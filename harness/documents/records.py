@@ -25,7 +25,7 @@ class Checked:
     memory: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CampaignFinding:
     """A finding of a campaign, or a violation that is not shortened yet.
 
@@ -52,7 +52,7 @@ class Discovery:
     situations: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scale:
     """The size of a benchmark.
 

@@ -46,7 +46,7 @@ class Breach:
     failures: tuple[Failure, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Finding:
     """A property that a protocol breaks, with the shortest known schedule that breaks the property (`reproducer`).
 

@@ -10,7 +10,7 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SearchRequest:
     """A request to search for a schedule of at most `depth` events (None: any length) that breaks `sought`.
 
@@ -46,4 +46,4 @@ class SearchRequest:
         """Return the request for Kafka's model from its JSON text. Raises ValueError for text that is not JSON."""
         values = json.loads(text)
         protocol, settings = parse_protocol(values.pop("protocol")), Configuration(**values.pop("settings"))
-        return SearchRequest(protocol, settings, **values)
+        return SearchRequest(protocol=protocol, settings=settings, **values)

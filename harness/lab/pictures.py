@@ -16,7 +16,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Picture:
     """A figure of the documentation, or a film. `steps` are the steps that a figure shows, or None for all steps.
 
@@ -33,46 +33,46 @@ class Picture:
 
 PICTURES = (
     Picture(
-        "docs/pictures/walk.svg",
-        "A committed record is lost under the high watermark, and kept with leader epochs",
-        "history/kafka-1211-truncation-to-high-watermark",
-        ("hw", "kip-101"),
+        file="docs/pictures/walk.svg",
+        title="A committed record is lost under the high watermark, and kept with leader epochs",
+        case="history/kafka-1211-truncation-to-high-watermark",
+        protocols=("hw", "kip-101"),
         is_film=True,
     ),
     Picture(
-        "docs/pictures/normal-replication.svg",
-        "A follower's high watermark is one round trip late",
-        "documents/normal-replication",
-        ("kip-101",),
-        (4, 5),
+        file="docs/pictures/normal-replication.svg",
+        title="A follower's high watermark is one round trip late",
+        case="documents/normal-replication",
+        protocols=("kip-101",),
+        steps=(4, 5),
     ),
     Picture(
-        "docs/pictures/high-watermark-loss.svg",
-        "A committed record is lost under the high watermark, and kept with leader epochs",
-        "history/kafka-1211-truncation-to-high-watermark",
-        ("hw", "kip-101"),
-        (7, 9),
+        file="docs/pictures/high-watermark-loss.svg",
+        title="A committed record is lost under the high watermark, and kept with leader epochs",
+        case="history/kafka-1211-truncation-to-high-watermark",
+        protocols=("hw", "kip-101"),
+        steps=(7, 9),
     ),
     Picture(
-        "docs/pictures/fast-leader-fail-over.svg",
-        "KAFKA-6361: two elections in a row, and logs diverge forever",
-        "history/kafka-6361-fast-leader-fail-over",
-        ("kip-101", "kip-279"),
-        (13, 16),
+        file="docs/pictures/fast-leader-fail-over.svg",
+        title="KAFKA-6361: two elections in a row, and logs diverge forever",
+        case="history/kafka-6361-fast-leader-fail-over",
+        protocols=("kip-101", "kip-279"),
+        steps=(13, 16),
     ),
     Picture(
-        "docs/pictures/zombie.svg",
-        "KAFKA-7395: a leader counts a fetch of an earlier epoch",
-        "history/kafka-7395-unfenced-fetch",
-        ("kip-279", "kip-320"),
-        (8, 14),
+        file="docs/pictures/zombie.svg",
+        title="KAFKA-7395: a leader counts a fetch of an earlier epoch",
+        case="history/kafka-7395-unfenced-fetch",
+        protocols=("kip-279", "kip-320"),
+        steps=(8, 14),
     ),
     Picture(
-        "docs/findings/re-elected-leader.svg",
-        "A re-elected leader that missed an epoch commits what its follower has truncated",
-        "history/re-elected-leader",
-        ("kafka-2.6.1", "kip-320"),
-        (12,),
+        file="docs/findings/re-elected-leader.svg",
+        title="A re-elected leader that missed an epoch commits what its follower has truncated",
+        case="history/re-elected-leader",
+        protocols=("kafka-2.6.1", "kip-320"),
+        steps=(12,),
     ),
 )
 

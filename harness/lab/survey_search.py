@@ -107,7 +107,9 @@ def search(
         depth = depths[wanted]
         if budget.spark is not None and depth < sys.maxsize:
             (name,) = properties.names(wanted)
-            ended[wanted] = _end_of(on_spark(SearchRequest(protocol, settings, name, depth), budget.spark))
+            ended[wanted] = _end_of(
+                on_spark(SearchRequest(protocol=protocol, settings=settings, sought=name, depth=depth), budget.spark)
+            )
         else:
             ended[wanted] = SearchEnd(None, growth.depth, growth.estimate(depth) if depth < sys.maxsize else None)
     return ended

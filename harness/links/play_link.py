@@ -29,7 +29,9 @@ def play_link(
     if len(events) > MOST_EVENTS:
         return None
     shown = tuple(dict.fromkeys(protocols))[:MOST_PROTOCOLS]
-    return f"{base_address()}?{Position(shown, settings, events, step, case=case).query()}"
+    return (
+        f"{base_address()}?{Position(protocols=shown, settings=settings, events=events, step=step, case=case).query()}"
+    )
 
 
 def base_address() -> str:

@@ -27,7 +27,7 @@ class BadPosition(ValueError):
     """An address that does not encode a position in `play` (schedule and step). The message gives the reason."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Position:
     """A position in `play`: after `step` events of a schedule.
 

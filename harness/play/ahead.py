@@ -26,7 +26,7 @@ class _Cancelled(Exception):
     """The user has cancelled the search."""
 
 
-@dataclass
+@dataclass(kw_only=True)
 class LookAhead:
     """A search from a position: the request, its progress and its result. `answer` is empty until the search ends.
 

@@ -119,7 +119,7 @@ class Application:
         if protocol is None:
             raise BadRequest(f"{form.get('under')!r} is not a protocol of this page")
         seconds = next((each for each in BUDGETS if str(each) == form.get("seconds")), BUDGETS[0])
-        search = LookAhead(position, protocol, form.get("property", ANY), seconds)
+        search = LookAhead(position=position, protocol=protocol, property=form.get("property", ANY), seconds=seconds)
         try:
             return _json({"search": self.searches.start(search)})
         except (CannotSearch, properties.UnknownProperty) as error:

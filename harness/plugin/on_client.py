@@ -26,9 +26,15 @@ class ClientItem(CaseTest):
     def plan(self) -> Plan:
         """The plan of `epochfuzz conform --client` with this case only."""
         return Plan(
-            tuple(command_of(self.config, CLIENT)), [parse_protocol(self.protocol)], self.case.settings, 0, seed=0,
-            cases=[self.case], judged_by=JudgedBy.PROMISES, is_client=True,
-        )  # fmt: skip
+            command=tuple(command_of(self.config, CLIENT)),
+            protocols=[parse_protocol(self.protocol)],
+            settings=self.case.settings,
+            schedules=0,
+            seed=0,
+            cases=[self.case],
+            judged_by=JudgedBy.PROMISES,
+            is_client=True,
+        )
 
     def runtest(self) -> None:
         """Run the case on the client. A known bug of the protocol does not fail the test.

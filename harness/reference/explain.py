@@ -66,7 +66,7 @@ class Example:
     breaks: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GlossaryEntry:
     """The explanation of a name. `means` is the meaning, `why` gives reasons and background, and `also` lists synonyms.
 
@@ -235,7 +235,9 @@ def _in_generation(entry: GlossaryEntry, generation: Protocol) -> str:
 def _entry(
     name: str, kind: str, means: str, why: str = "", example: dict[str, Any] | None = None, also: Sequence[str] = ()
 ) -> GlossaryEntry:
-    return GlossaryEntry(name, kind, means, why, _example(**example) if example else None, tuple(also))
+    return GlossaryEntry(
+        name=name, kind=kind, means=means, why=why, example=_example(**example) if example else None, also=tuple(also)
+    )
 
 
 def _example(under: str, events: list[str], config: dict[str, Any] | None = None, **rest: str) -> Example:

@@ -27,7 +27,7 @@ class LastFetch:
     offset: int
 
 
-@dataclass
+@dataclass(kw_only=True)
 class ServedCluster:
     """The cluster as clients see it. It has one topic with one partition.
 
@@ -54,12 +54,18 @@ class ServedCluster:
     @staticmethod
     def of_schedule(partition: ServedPartition, topic: str) -> "ServedCluster":
         """Return a cluster that waits for a schedule: its gate admits no request, and clients see A as the leader."""
-        return ServedCluster(partition, Gate(is_free=False), topic, [], dict.fromkeys(ClientRole, (0, 0)))
+        return ServedCluster(
+            partition=partition,
+            gate=Gate(is_free=False),
+            topic=topic,
+            ports=[],
+            shown=dict.fromkeys(ClientRole, (0, 0)),
+        )
 
     @staticmethod
     def healthy(partition: ServedPartition, topic: str) -> "ServedCluster":
         """Return a cluster without a schedule, which admits all requests."""
-        return ServedCluster(partition, Gate(is_free=True), topic, [])
+        return ServedCluster(partition=partition, gate=Gate(is_free=True), topic=topic, ports=[])
 
     @property
     def bootstrap(self) -> str:

@@ -35,7 +35,7 @@ class Step:
     newly_broken: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Run:
     """The result of a replay: a schedule, its states, and the broken properties under one protocol.
 
@@ -154,7 +154,9 @@ def replay(schedule: Iterable[int], protocol: Protocol, settings: Configuration)
     healed, broken_at_end = execution.healed()
     for name in properties.names(broken_at_end):
         first_broken[name] = len(steps)
-    return Run(protocol, settings, start, tuple(steps), healed, first_broken)
+    return Run(
+        protocol=protocol, settings=settings, start=start, steps=tuple(steps), healed=healed, first_broken=first_broken
+    )
 
 
 def broken_text(run: Run) -> str:

@@ -54,7 +54,7 @@ class Role(Enum):
     DOWN = "down"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RecordCell:
     """A record in a replica's log. `exposed` and `acked` are guarantees to clients, from this replica or another.
 
@@ -83,7 +83,7 @@ class Missing:
     record: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReplicaScene:
     """One replica after a step. `cut` holds the records that the step truncated.
 
@@ -130,7 +130,7 @@ class ReplicaScene:
         return not self.changed.isdisjoint(("role", "leader", "epoch", "fenced"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ControllerScene:
     """The controller after a step: the leader, epoch, ISR and eligible leader replicas (`elr`) that it has decided.
 
@@ -157,7 +157,7 @@ class ConsumerScene:
     epoch: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scene:
     """One step of a run as drawings show it: the event, the state after it, and its effects in words.
 
@@ -260,13 +260,16 @@ def _scene(before: State, step: Step, event: str, clauses: tuple[str, ...]) -> S
 
 
 def _controller(before: State, p: State) -> ControllerScene:
+    leader, epoch, isr = _decision(p)
     return ControllerScene(
-        *_decision(p),
+        leader=leader,
+        epoch=epoch,
+        isr=isr,
         elr=tuple(members(p.elr)) if tracks_eligible_leaders(p) else None,
         last_known_leader=replica_name(p.last_leader) if falls_back_to_last_known_leader(p) else None,
         rival=rivals.describe(p),
         transaction=transactions.describe(p),
-        changed=_decision(p) != _decision(before),
+        changed=(leader, epoch, isr) != _decision(before),
     )
 
 

@@ -12,7 +12,7 @@ the copies and comparisons of states.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import Enum, IntEnum
 from functools import cached_property
 from itertools import product
@@ -92,6 +92,7 @@ class Field:
     name: str
     holds: Kind | type[IntEnum]
     by: tuple[Axis, ...] = ()
+    _: KW_ONLY
     start: int = 0
     read: Callable[[State], bool] = always_read
     narrow: bool = False

@@ -124,7 +124,7 @@ def _all_alike(p: State, r: int) -> int:
     return 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Points:
     """The functions that measure coverage. They assign to each applied event a number, the *situation* of the event.
 
@@ -209,7 +209,7 @@ class SpecializationRules:
     is_called: Callable[[Callable[..., Any]], bool] = _nothing_is_called
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Events:
     """The events of a model. An event is a byte for a verb and a replica.
 
@@ -232,7 +232,7 @@ class Events:
         return [self.text(event) for event in schedule]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Model:
     """Everything that the engine needs to know about a model.
 

@@ -228,7 +228,7 @@ def _verb_alone(situation: int) -> int:
 
 
 # The situation is the event, and the kind of the situation is the verb.
-BY_EVENT = Points(_nothing_before, _event_alone, _verb_alone, 1 << 8, 1 << 5)
+BY_EVENT = Points(before=_nothing_before, of=_event_alone, kind_of=_verb_alone, most=1 << 8, kinds=1 << 5)
 
 
 def simple_model(
@@ -272,7 +272,15 @@ def simple_model(
         name=name,
         table=table,
         initial=lambda protocol, settings: _initial(state(), protocol, settings),
-        events=Events(events.possible, bytes, events.text, events.parse, _verb_number, _replica_of, _encode),
+        events=Events(
+            possible=events.possible,
+            in_order=bytes,
+            text=events.text,
+            parse=events.parse,
+            verb_number=_verb_number,
+            replica_of=_replica_of,
+            encode=_encode,
+        ),
         protocol=lambda text: _named(text, protocols, made),
         settings=default,
         step=step,

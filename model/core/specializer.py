@@ -144,7 +144,9 @@ def _specializer(
 ) -> "_Specializer":
     if constants.get(DEFECT) and not any(constants[DEFECT] in mistakes for mistakes in _planted.values()):
         raise CannotSpecialize(f"no defect has the number {constants[DEFECT]}; import harness.lab.mutants")
-    return _Specializer(dict(constants), with_defects or bool(constants.get(DEFECT)), model, defers)
+    return _Specializer(
+        constants=dict(constants), with_defects=with_defects or bool(constants.get(DEFECT)), model=model, defers=defers
+    )
 
 
 # A method of the linker that a folded function needs, and its argument, such as `add` and a function to link.
@@ -156,7 +158,7 @@ _folded: dict[tuple[Any, ...], tuple[Specialized, list[_Need]]] = {}
 _answers: dict[tuple[Any, ...], int | None] = {}
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Specializer:
     constants: dict[str, int]
     with_defects: bool

@@ -40,11 +40,24 @@ KAFKA = Model(
     protocol=parse_protocol,
     settings=Configuration(),
     initial=initial,
-    events=Events(possible_events, in_order, event_text, parse_event, verb_number, replica_of, encode),
+    events=Events(
+        possible=possible_events,
+        in_order=in_order,
+        text=event_text,
+        parse=parse_event,
+        verb_number=verb_number,
+        replica_of=replica_of,
+        encode=encode,
+    ),
     step=step,
     judgement=Judgement(properties.NAMES, properties.AT_END, properties.broken_now, properties.broken_at_end),
     points=Points(
-        situations.before, situations.situation, situations.kind_of, situations.SITUATIONS, situations.KINDS, shape
+        before=situations.before,
+        of=situations.situation,
+        kind_of=situations.kind_of,
+        most=situations.SITUATIONS,
+        kinds=situations.KINDS,
+        shape=shape,
     ),
     cards=Cards(
         PHRASES,

@@ -34,7 +34,7 @@ LAYOUTS = {
 def events_of(directory, text, layouts=()):
     file = directory / "server.log"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return read_whole(Part(str(file)), layouts)
+    return read_whole(Part(file=str(file)), layouts)
 
 
 def read_whole(part, layouts=()):
@@ -157,11 +157,12 @@ def test_audit_counts_a_line_once_if_two_files_contain_the_line(tmp_path, around
 def test_reading_a_file_in_parts_returns_the_events_of_the_whole_file(tmp_path, monkeypatch, size):
     monkeypatch.setattr(reading, "_CHUNK", 333)
     file = str(LOGS / "re-elected-leader-4.3.1" / "broker-1.log")
-    whole, facts = read_whole(Part(file))
+    whole, facts = read_whole(Part(file=file))
     starts = range(0, os.path.getsize(file), size)[:: 1 if size > 50 else 97]
     ends = [*starts[1:], None]
     parts = [
-        read_whole(Part(file, number=i, start=at[0], end=at[1])) for i, at in enumerate(zip(starts, ends, strict=True))
+        read_whole(Part(file=file, number=i, start=at[0], end=at[1]))
+        for i, at in enumerate(zip(starts, ends, strict=True))
     ]
 
     before, events = 0, []
@@ -177,12 +178,12 @@ def test_a_clock_that_goes_back_between_two_parts_of_a_file_is_counted(tmp_path,
     log = tmp_path / "server.log"
     lines = stamped([truncates(number) for number in range(1, 9)]).splitlines(keepends=True)
     log.write_text("".join([*lines[4:6], *lines[:2], *lines[6:], *lines[2:4]] * 2))
-    _, facts = read_whole(Part(str(log)))
+    _, facts = read_whole(Part(file=str(log)))
     assert (facts.backs, facts.back) == (4, 3)
 
     starts = range(0, os.path.getsize(log), size)
     parts = [
-        read_whole(Part(str(log), number=i, start=start, end=end))[1]
+        read_whole(Part(file=str(log), number=i, start=start, end=end))[1]
         for i, (start, end) in enumerate(zip(starts, [*starts[1:], None], strict=True))
     ]
     assert merged(parts) == facts
@@ -193,7 +194,7 @@ def test_a_part_that_starts_at_the_start_of_a_line_contains_this_line(tmp_path):
     second = text.index("\n") + 1
     (tmp_path / "server.log").write_text(text)
     file = str(tmp_path / "server.log")
-    parts = [Part(file, number=i, start=at[0], end=at[1]) for i, at in enumerate(((0, second), (second, None)))]
+    parts = [Part(file=file, number=i, start=at[0], end=at[1]) for i, at in enumerate(((0, second), (second, None)))]
 
     assert [[event.offset for event in read_whole(part)[0]] for part in parts] == [[1], [2, 3]]
 
@@ -273,7 +274,7 @@ def test_audit_skips_a_file_whose_lines_are_not_in_order(tmp_path):
 
 def test_reading_a_deleted_file_reports_the_error_of_the_file_system(tmp_path):
     written(tmp_path, {1: [leads(1, 1, 9, 9, before=(1, 0))]})
-    _, facts = read_whole(Part(str(tmp_path / "gone.log")))
+    _, facts = read_whole(Part(file=str(tmp_path / "gone.log")))
 
     assert facts.problem == "could not be read to its end: No such file or directory"
 

@@ -274,7 +274,17 @@ def test_a_shorter_log_is_a_gap_if_no_line_names_a_leader(tmp_path):
 
 def test_findings_are_sorted_by_kind_then_by_partition_then_by_epoch_then_by_offset():
     def finding(what, partition, epoch, offset):
-        return PartitionFinding(what, "t", partition, offset, offset, epoch, 0, "", ())
+        return PartitionFinding(
+            what=what,
+            topic="t",
+            partition=partition,
+            first_offset=offset,
+            last_offset=offset,
+            leader_epoch=epoch,
+            time=0,
+            told="",
+            evidence=(),
+        )
 
     wanted = [
         finding(What.COMMITTED_LOSS, 1, 0, 5),

@@ -55,7 +55,9 @@ def at(address: str, schedule: str, step: int | None = None, *protocols: str, **
     """The address of a schedule at a step, under these protocols or all generations."""
     events = parse_schedule(schedule.split(", "))
     chosen = tuple(map(parse_protocol, protocols)) or Position.protocols
-    where = Position(chosen, Configuration(**settings), events, len(events) if step is None else step)
+    where = Position(
+        protocols=chosen, settings=Configuration(**settings), events=events, step=len(events) if step is None else step
+    )
     return f"{address}?{where.query()}"
 
 
@@ -267,7 +269,9 @@ def test_the_focus_stays_on_a_button_from_step_to_step(page: Page, address: str)
 
 
 def test_the_buttons_come_before_the_picture_and_the_story_on_a_phone(browser: Browser, directory: Path) -> None:
-    start = Position((parse_protocol("hw"),), M1_LOSS.settings, M1_LOSS.events, case=M1_LOSS.id)
+    start = Position(
+        protocols=(parse_protocol("hw"),), settings=M1_LOSS.settings, events=M1_LOSS.events, case=M1_LOSS.id
+    )
     server = listen(Application(start, directory, story=M1_LOSS.why), 0)
     serving = threading.Thread(target=server.serve_forever)
     serving.start()

@@ -20,7 +20,9 @@ pytestmark = pytest.mark.thorough
 
 M1_LOSS = load_case("m1-loss")
 PROTOCOLS = ("hw", "kip-101")
-START = Position(tuple(map(parse_protocol, PROTOCOLS)), M1_LOSS.settings, M1_LOSS.events, case="m1-loss")
+START = Position(
+    protocols=tuple(map(parse_protocol, PROTOCOLS)), settings=M1_LOSS.settings, events=M1_LOSS.events, case="m1-loss"
+)
 OTHER = replace(START, protocols=(parse_protocol("kip-320"),)).at(12)  # a page that the site has prepared
 
 expect.set_options(timeout=60_000)  # Python starts in the browser, and the machine may be busy

@@ -25,7 +25,13 @@ class Quiet:
 
 
 def parameters(*, protocols=("hw",), seed=7, schedules=20_000, **others):
-    return Parameters(tuple(map(parse_protocol, protocols)), Configuration(), seed, schedules, **others)
+    return Parameters(
+        protocols=tuple(map(parse_protocol, protocols)),
+        settings=Configuration(),
+        seed=seed,
+        schedules=schedules,
+        **others,
+    )
 
 
 def block_rows(directory):

@@ -41,7 +41,7 @@ from tests.campaign.conftest import Quiet
 pytestmark = pytest.mark.thorough
 
 LOSING = "produce A"
-ASKED = ClusterParameters("4.3.1", "kafka-4.3.1", 3, 28, schedules=5, block=2)
+ASKED = ClusterParameters(release="4.3.1", protocol="kafka-4.3.1", replicas=3, seed=28, schedules=5, block=2)
 BLOCKS = [0, 1, 2]
 DRAWN = 4  # instead of 100, which take a second
 ONE_AT_A_TIME = threading.Lock()  # like a worker, although the campaign requests two waves at once
@@ -74,7 +74,12 @@ class Player:
         ended, why = (Ended.LOST, "acknowledged and gone: m0@0") if lost else (Ended.KEPT, "")
         seen = ObservedState(dict.fromkeys("ABC", ()), "A", ("A", "B", "C"))
         return Playing(
-            ended, why, [PlayedEvent(1 + i, each, EventOutcome.DONE, "", 0.0, seen) for i, each in enumerate(schedule)]
+            ended=ended,
+            why=why,
+            steps=[
+                PlayedEvent(number=1 + i, event=each, outcome=EventOutcome.DONE, what="", seconds=0.0, seen=seen)
+                for i, each in enumerate(schedule)
+            ],
         )
 
 

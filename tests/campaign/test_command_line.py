@@ -182,7 +182,7 @@ def test_control_c_during_worker_startup_is_not_reported_as_a_failure_of_spark(t
 
 
 def test_campaign_resume_of_a_conformance_campaign_asks_to_repeat_its_command(epochfuzz, spark, tmp_path):
-    plan = Plan(("x",), [parse_protocol("kip-320")], Configuration(), 1, 1)
+    plan = Plan(command=("x",), protocols=[parse_protocol("kip-320")], settings=Configuration(), schedules=1, seed=1)
     Campaign.start(spark, str(tmp_path), Trials(plan))
     code, out, err = epochfuzz("campaign", "resume", tmp_path)
     assert (code, out) == (2, "")

@@ -37,7 +37,9 @@ CASES = load_corpus([ROOT / "corpus" / "documents" / "isr-shrink-and-rejoin.yaml
 
 
 def plan_of(*command: str, schedules: int = 60, seed: int = 3) -> Plan:
-    return Plan(command, [KIP_320], Configuration(), schedules, seed, CASES)
+    return Plan(
+        command=command, protocols=[KIP_320], settings=Configuration(), schedules=schedules, seed=seed, cases=CASES
+    )
 
 
 DEFECTIVE = plan_of(*SUBJECT, "--defect", "everyone-is-waited-for")
@@ -161,7 +163,7 @@ def test_each_protocol_of_a_campaign_stops_at_the_schedule_where_a_local_run_sto
 def test_a_campaign_reports_an_adapter_as_unstable_if_its_second_run_differs(spark, tmp_path):
     (tmp_path / "subject.py").write_text(FICKLE)
     command = (sys.executable, str(tmp_path / "subject.py"), str(tmp_path / "count"))
-    plan = Plan(command, [KIP_320], Configuration(), 2, 1)
+    plan = Plan(command=command, protocols=[KIP_320], settings=Configuration(), schedules=2, seed=1)
     outcome = campaign(spark, tmp_path / "c", plan).run(Quiet())
     assert not outcome.conforms
     assert DiscrepancyKind.UNSTABLE in {each.fault.kind for each in outcome.nonconformities}
@@ -206,7 +208,7 @@ def test_the_error_names_a_command_that_a_worker_cannot_start(spark, tmp_path):
 @pytest.mark.slow
 def test_a_conformance_campaign_leaves_no_process_of_a_hanging_adapter(spark, tmp_path):
     command = (*HOSTILE, "hang", "event", "left-by-campaign")
-    plan = Plan(command, [KIP_320], Configuration(), 1, 1, patience=0.1)
+    plan = Plan(command=command, protocols=[KIP_320], settings=Configuration(), schedules=1, seed=1, patience=0.1)
     assert not campaign(spark, tmp_path, plan).run(Quiet()).conforms
     assert processes_of("left-by-campaign") == []
 

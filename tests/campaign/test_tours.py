@@ -49,7 +49,17 @@ def somewhere_else(monkeypatch, tmp_path):
 
 def tours(*command: str, refused: bool = False) -> Tours:
     settings = Configuration(replicas=2, records=1, epochs=0)
-    return Tours(Plan(command, [parse_protocol("kip-320")], settings, 0, 0, processes_for=40), refused)
+    return Tours(
+        Plan(
+            command=command,
+            protocols=[parse_protocol("kip-320")],
+            settings=settings,
+            schedules=0,
+            seed=0,
+            processes_for=40,
+        ),
+        refused,
+    )
 
 
 def campaign(spark, directory, work: Tours) -> Campaign[Conformance]:

@@ -63,6 +63,20 @@ def test_an_open_spark_session_stays_open_and_keeps_its_master_and_configuration
         pass
 
 
+def interrupt_and_fail(spark: Any) -> None:
+    """Raise KeyboardInterrupt, and then an error of Spark while the interruption is handled."""
+    with session.opened():
+        try:
+            raise KeyboardInterrupt
+        finally:
+            spark.table("there_is_no_such_table").count()
+
+
+def test_an_error_of_spark_during_an_interruption_does_not_replace_the_interruption(spark: Any) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        interrupt_and_fail(spark)
+
+
 @pytest.mark.parametrize(
     ("lines", "named"),
     [

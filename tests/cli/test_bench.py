@@ -29,20 +29,29 @@ def taken(defect, strategy, *schedules, most=1000):
     return Detection(defect, strategy, tuple(Hunt(each, 0.5) for each in schedules), most)
 
 
+FOUND = Exploration(
+    states=200, transitions=900, depth=5, complete=True, shortest=None, memory_exhausted=False, memory=5000
+)
+
+
 def made(**changes):
     subject: dict[str, Any] = {
         "speeds": [Speed(SUBJECTS[0], Spread.of([8e6, 1e7, 9e6]), Spread.of([1.0])),
                    Speed(SUBJECTS[1], Spread.of([1e5]), Spread.of([90.0]))],
         "detections": [taken(EASY, "swarm", 1, 2, 3), taken(HARD, "swarm", 10, 900, 20),
                        taken(EASY, "uniform", 1, 1, 1), taken(HARD, "uniform", None, None, 7)],
-        "reproduced": [Reproduced(EASY, 30, 1, 1, True, False, 0.75)],
+        "reproduced": [Reproduced(defect=EASY, found=30, length=1, proven=1,
+                                  certified=True, bounded=False, seconds=0.75)],
         "cold_start": ColdStart(4.5, 40.0, Spread.of([2.0])),
-        "searches": [MeasuredSearch(Configuration(), False, Exploration(200, 900, 5, True, None, False, 5000),
-                              Spread.of([1e6]), Spread.of([1.9e6]), Spread.of([1.8, 1.9, 2.0]), Spread.of([8e5]))],
+        "searches": [MeasuredSearch(settings=Configuration(), symmetric=False, found=FOUND, one_core=Spread.of([1e6]),
+                                    all_cores=Spread.of([1.9e6]), ratio=Spread.of([1.8, 1.9, 2.0]),
+                                    spin=Spread.of([8e5]))],
         "started": [Started(("--version",), Spread.of([0.2]), Spread.of([0.4, 0.5, 0.6]))],
         "spark": SparkEfficiency(2, 1000, Spread.of([1e7]), Spread.of([9e6]), Spread.of([0.9])),
     }  # fmt: skip
-    return results.Measurements(results.STANDARD, {"processor": "a machine", "Python": "3"}, **(subject | changes))
+    return results.Measurements(
+        scale=results.STANDARD, machine={"processor": "a machine", "Python": "3"}, **(subject | changes)
+    )
 
 
 def test_the_search_table_compares_a_single_core_with_all_cores():
@@ -83,8 +92,8 @@ def test_a_mutant_that_a_single_seed_misses_counts_as_missed():
 
 
 def test_a_longer_or_unproven_reproducer_counts_as_not_minimal():
-    longer = Reproduced(HARD, 30, 2, 1, True, False, 0.75)
-    uncertain = Reproduced(HARD, 30, 1, 1, False, True, 0.75)
+    longer = Reproduced(defect=HARD, found=30, length=2, proven=1, certified=True, bounded=False, seconds=0.75)
+    uncertain = Reproduced(defect=HARD, found=30, length=1, proven=1, certified=False, bounded=True, seconds=0.75)
     assert made(reproduced=[longer, uncertain]).not_minimal == [longer, uncertain]
 
 
@@ -144,7 +153,20 @@ def test_bench_stops_before_any_measurement_if_the_results_file_cannot_be_writte
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 def test_a_quick_bench_detects_every_mutant_with_a_shortest_reproducer(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(results, "STANDARD", Scale(2, 1, 5, 1, 10_000_000, 500, 200_000, 1))
+    monkeypatch.setattr(
+        results,
+        "STANDARD",
+        Scale(
+            rounds=2,
+            step=1,
+            seeds=5,
+            hypothesis_seeds=1,
+            most=10_000_000,
+            most_elsewhere=500,
+            spark_schedules=200_000,
+            spark_rounds=1,
+        ),
+    )
     assert bench(full=False, write=tmp_path / "results.md", json=True) == 0
     out = capsys.readouterr().out
     check_json(["bench", "--json"], out)

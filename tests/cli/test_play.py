@@ -44,7 +44,12 @@ positions = st.builds(
 
 def where(schedule: str, *protocols: str, **settings: Any) -> Position:
     events = parse_schedule(schedule.split(", "))
-    return Position(tuple(map(parse_protocol, protocols)), Configuration(**settings), events, len(events))
+    return Position(
+        protocols=tuple(map(parse_protocol, protocols)),
+        settings=Configuration(**settings),
+        events=events,
+        step=len(events),
+    )
 
 
 def parsed(query: str) -> Position:
@@ -173,7 +178,9 @@ def test_play_replaces_an_existing_case_only_on_request(client: Client, tmp_path
 
 
 def test_a_search_finds_the_rest_of_a_shortest_schedule() -> None:
-    search = LookAhead(where("produce A, fetch B, receive B", "hw"), HW, "no-committed-loss", 30)
+    search = LookAhead(
+        position=where("produce A, fetch B, receive B", "hw"), protocol=HW, property="no-committed-loss", seconds=30
+    )
     search.run()
     assert search.found is not None
     assert len(search.found) == 6
@@ -183,7 +190,9 @@ def test_a_search_finds_the_rest_of_a_shortest_schedule() -> None:
 
 
 def test_a_search_that_visits_every_state_says_that_nothing_breaks() -> None:
-    search = LookAhead(where("produce A", "kip-320", records=1, epochs=1), KIP_320, ANY, 30)
+    search = LookAhead(
+        position=where("produce A", "kip-320", records=1, epochs=1), protocol=KIP_320, property=ANY, seconds=30
+    )
     search.run()
     assert search.found is None
     assert "From here on, kip-320 breaks nothing more within the bounds" in search.answer
@@ -192,9 +201,13 @@ def test_a_search_that_visits_every_state_says_that_nothing_breaks() -> None:
 def test_play_does_not_search_for_a_property_that_is_broken_or_not_guaranteed() -> None:
     searches = Searches()
     with pytest.raises(CannotSearch, match="breaks no-committed-loss already, by step 9: go back"):
-        searches.start(LookAhead(where(SHORTEST_LOSS, "hw"), HW, "no-committed-loss", 10))
+        searches.start(
+            LookAhead(position=where(SHORTEST_LOSS, "hw"), protocol=HW, property="no-committed-loss", seconds=10)
+        )
     with pytest.raises(CannotSearch, match="no-acked-loss is not promised with acks=1"):
-        searches.start(LookAhead(where("produce A", "hw", acks="1"), HW, "no-acked-loss", 10))
+        searches.start(
+            LookAhead(position=where("produce A", "hw", acks="1"), protocol=HW, property="no-acked-loss", seconds=10)
+        )
 
 
 def play(*arguments: object) -> subprocess.Popen[str]:

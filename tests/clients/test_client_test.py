@@ -44,11 +44,11 @@ def finding(known_flaw: str | None = None) -> ConformanceFinding:
     fault = Discrepancy(DiscrepancyKind.PROMISE, "consumer-no-skip", "holds", "the consumer has never read m0")
     trial = Trial(EVENTS, Configuration(consumer=True), number=3)
     return ConformanceFinding(
-        parse_protocol("kafka-2.6.1"),
-        ConformanceFailure(fault, EVENTS),
-        [(True, {})] * 2,
-        trial,
-        9,
+        protocol=parse_protocol("kafka-2.6.1"),
+        sighting=ConformanceFailure(fault, EVENTS),
+        answers=[(True, {})] * 2,
+        trial=trial,
+        shrunk_from=9,
         seen=1,
         known_flaw=known_flaw,
     )

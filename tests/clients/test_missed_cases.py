@@ -26,7 +26,14 @@ EVENTS = parse_schedule(["produce A", "fetch B", "receive B", "fetch B", "consum
 
 def missed(*applied: bool, protocol: str = "kafka-2.6.1", events: bytes = EVENTS, **trial: Any) -> str:
     """Return why a case with these replies of a client tests nothing, or an empty text."""
-    block = Block(("client",), 5.0, parse_protocol(protocol), JudgedBy.PROMISES, (), is_client=True)
+    block = Block(
+        command=("client",),
+        patience=5.0,
+        protocol=parse_protocol(protocol),
+        judged_by=JudgedBy.PROMISES,
+        trials=(),
+        is_client=True,
+    )
     driven = Driven(bytearray(events), [(each, {}) for each in applied])
     return block.missed(Trial(events, SETTINGS, **({"case": "mine"} | trial)), driven)
 
@@ -49,7 +56,14 @@ def test_a_case_with_a_client_event_that_the_protocol_does_not_enable_tests_noth
 
 
 def test_a_case_whose_client_event_was_not_sent_tests_nothing() -> None:
-    block = Block(("client",), 5.0, parse_protocol("kafka-2.6.1"), JudgedBy.PROMISES, (), is_client=True)
+    block = Block(
+        command=("client",),
+        patience=5.0,
+        protocol=parse_protocol("kafka-2.6.1"),
+        judged_by=JudgedBy.PROMISES,
+        trials=(),
+        is_client=True,
+    )
     driven = Driven(bytearray(EVENTS[:-1]), [(True, {})] * 4)
     assert block.missed(Trial(EVENTS, SETTINGS, case="mine"), driven) == "kafka-2.6.1 does not enable consume A"
 
@@ -59,7 +73,14 @@ def test_a_random_schedule_counts_although_some_of_its_events_do_not_happen() ->
 
 
 def test_a_case_that_fails_counts_although_an_event_did_not_happen() -> None:
-    block = Block(("client",), 5.0, parse_protocol("kafka-2.6.1"), JudgedBy.PROMISES, (), is_client=True)
+    block = Block(
+        command=("client",),
+        patience=5.0,
+        protocol=parse_protocol("kafka-2.6.1"),
+        judged_by=JudgedBy.PROMISES,
+        trials=(),
+        is_client=True,
+    )
     driven = Driven(bytearray(EVENTS), [(False, {})] * 5)
     driven.sightings.append(ConformanceFailure(Discrepancy(DiscrepancyKind.TIMEOUT, None, "a reply", "none"), EVENTS))
     assert block.missed(Trial(EVENTS, SETTINGS, case="mine"), driven) == ""
@@ -94,7 +115,15 @@ def test_the_endpoint_steers_a_client_at_each_event_that_clients_cause() -> None
 
 def test_the_summary_of_a_client_names_untested_cases_and_gives_no_advice_for_brokers() -> None:
     protocols = [parse_protocol("kafka-2.6.1")]
-    plan = Plan(("client",), protocols, SETTINGS, 0, seed=0, judged_by=JudgedBy.PROMISES, is_client=True)
+    plan = Plan(
+        command=("client",),
+        protocols=protocols,
+        settings=SETTINGS,
+        schedules=0,
+        seed=0,
+        judged_by=JudgedBy.PROMISES,
+        is_client=True,
+    )
     conformance = Conformance(cases=1, shown=Exercise(steps=5, applied=Counter(produce=1), fields=Counter(FIELDS)))
     conformance.unable["mine"] = "the client sent no request for consume A"
     lines = list(summary(conformance, plan))

@@ -17,8 +17,10 @@ from epochfuzz.harness.documents.cluster_records import Loss
 from epochfuzz.harness.links.play_link import VARIABLE
 from tests.views.opening import SITE, breaks, links, opened
 
-LOST = ScenarioRun(ScenarioVerdict.LOST, 28.0, 7, [Loss("m", 0, 4, "z", was_read=True)])
-KEPT = ScenarioRun(ScenarioVerdict.KEPT, 28.0, 8)
+LOST = ScenarioRun(
+    verdict=ScenarioVerdict.LOST, seconds=28.0, acknowledged=7, lost=[Loss("m", 0, 4, "z", was_read=True)]
+)
+KEPT = ScenarioRun(verdict=ScenarioVerdict.KEPT, seconds=28.0, acknowledged=8)
 NOT_REACHED = ScenarioRun(why="not reached within 20 s: C leads")
 
 

@@ -36,15 +36,15 @@ LOST = ScenarioRun(
     lost=[Loss("m", 0, 1, "z", was_read=True), Loss("y", 0, 2, None, was_read=False)],
     moments=[
         ReachedStep(
-            1.5,
-            "4",
-            "m is acknowledged <and read>",
-            {
+            after=1.5,
+            step="4",
+            what="m is acknowledged <and read>",
+            replicas={
                 "A": ReplicaView("running", "leads e3", LOG, 2),
                 "B": ReplicaView("paused", "follows A e3", LOG[:1], None),
             },
-            (Acknowledged("m", 0, 1, 0.0),),
-            (ConsumedRecord("m", 1, 0.0),),
+            acknowledged=(Acknowledged("m", 0, 1, 0.0),),
+            read=(ConsumedRecord("m", 1, 0.0),),
         )
     ],
     evidence=[("A", LEADER)],
@@ -87,29 +87,46 @@ def test_the_terminal_shows_steps_log_lines_losses_and_the_verdict() -> None:
 
 def test_the_timeline_shows_five_of_many_losses_and_counts_the_others() -> None:
     run = ScenarioRun(
-        ScenarioVerdict.LOST, 60.0, 1000, [Loss(f"m{n}", n, n, None, was_read=False) for n in range(1_005)]
+        verdict=ScenarioVerdict.LOST,
+        seconds=60.0,
+        acknowledged=1000,
+        lost=[Loss(f"m{n}", n, n, None, was_read=False) for n in range(1_005)],
     )
     text = printed(run)
     assert "m4 was acknowledged" in text
     assert "m5 was acknowledged" not in text
     assert "... and 1,000 more" in text
-    assert "... and 1,000 more" in view.html(view.TimelinePage("t", "s", run, (), "c"), TEMPLATES)
+    assert "... and 1,000 more" in view.html(
+        view.TimelinePage(title="t", summary="s", run=run, facts=(), command="c"), TEMPLATES
+    )
 
 
 def test_the_timeline_has_no_replica_columns_if_the_steps_have_no_replicas() -> None:
-    run = ScenarioRun(moments=[ReachedStep(1.0, "1", "producers go on", {}, (), ())])
+    run = ScenarioRun(
+        moments=[ReachedStep(after=1.0, step="1", what="producers go on", replicas={}, acknowledged=(), read=())]
+    )
     assert "producers go on" in printed(run)
     assert "high watermark" not in printed(run)
-    assert "producers go on" in view.html(view.TimelinePage("t", "s", run, (), "c"), TEMPLATES)
+    assert "producers go on" in view.html(
+        view.TimelinePage(title="t", summary="s", run=run, facts=(), command="c"), TEMPLATES
+    )
 
 
 def test_the_terminal_distinguishes_kept_from_not_reached() -> None:
     assert "NOT REACHED: waited 20 s" in printed(ScenarioRun(why="waited 20 s"))
-    assert "KEPT: all 8 acknowledged records, in 29 s" in printed(ScenarioRun(ScenarioVerdict.KEPT, 29.1, 8))
+    assert "KEPT: all 8 acknowledged records, in 29 s" in printed(
+        ScenarioRun(verdict=ScenarioVerdict.KEPT, seconds=29.1, acknowledged=8)
+    )
 
 
 def test_the_html_timeline_shows_the_run_and_escapes_the_text_of_steps_and_clients() -> None:
-    page = view.TimelinePage("re-elected-leader", "A cluster", LOST, (("Kafka", "4.3.1"),), "epochfuzz cluster run x")
+    page = view.TimelinePage(
+        title="re-elected-leader",
+        summary="A cluster",
+        run=LOST,
+        facts=(("Kafka", "4.3.1"),),
+        command="epochfuzz cluster run x",
+    )
     text = view.html(page, TEMPLATES)
     for part in (
         "LOST: 2 of 7",

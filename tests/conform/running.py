@@ -33,7 +33,14 @@ def conform(
 ) -> Conformance:
     """Run random schedules on an adapter. `arguments` are fields of Plan or settings of the partition."""
     of_plan = {key: arguments.pop(key) for key in list(arguments) if key in Plan.__dataclass_fields__}
-    plan = Plan(command, [parse_protocol(protocol)], Configuration(**arguments), schedules, seed, **of_plan)
+    plan = Plan(
+        command=command,
+        protocols=[parse_protocol(protocol)],
+        settings=Configuration(**arguments),
+        schedules=schedules,
+        seed=seed,
+        **of_plan,
+    )
     return run(plan, Processes(jobs))
 
 

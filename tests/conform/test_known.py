@@ -15,7 +15,7 @@ from epochfuzz.model.kafka.vocabulary.events import parse_schedule
 from epochfuzz.model.kafka.vocabulary.goals import Goal
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
-RECOVERED = Known("epochs", ("restart",), "the log is read again", ("kafka-2.0.1",))
+RECOVERED = Known(field="epochs", after=("restart",), why="the log is read again", protocols=("kafka-2.0.1",))
 SENT = parse_schedule(["crash B", "restart B"])
 TWO = Configuration()
 DIFFERENCE = Discrepancy(DiscrepancyKind.DIFFERENCE, "replicas.B.epochs", [], [[1, 0]])
@@ -39,7 +39,7 @@ def test_a_known_difference_covers_no_other_field_event_protocol_or_kind() -> No
 
 def test_a_known_property_covers_only_a_violation_of_this_property() -> None:
     kafka = parse_protocol("kafka-2.0.1")
-    skips = Known("consumer-no-skip", ("restart",), "the library lacks KIP-320")
+    skips = Known(field="consumer-no-skip", after=("restart",), why="the library lacks KIP-320")
     assert skips.covers(Discrepancy(DiscrepancyKind.PROMISE, "consumer-no-skip", "holds", "m0"), SENT, kafka, TWO)
     assert not skips.covers(Discrepancy(DiscrepancyKind.PROMISE, "no-reorder", "holds", "m0"), SENT, kafka, TWO)
     anything = replace(skips, field="any")
@@ -47,7 +47,7 @@ def test_a_known_property_covers_only_a_violation_of_this_property() -> None:
 
 
 def test_a_failure_that_breaks_a_known_property_is_expected() -> None:
-    skips = Known("consumer-no-skip", ("restart",), "the library lacks KIP-320")
+    skips = Known(field="consumer-no-skip", after=("restart",), why="the library lacks KIP-320")
     broken = Discrepancy(DiscrepancyKind.PROMISE, "consumer-no-skip", "holds", "m0")
     failed = FailedTrial(Trial(SENT, TWO, number=0, known=(skips,)), ConformanceFailure(broken, SENT))
     assert failed.known_flaw(parse_protocol("kafka-2.0.1")) == "the library lacks KIP-320"
@@ -82,7 +82,7 @@ def test_a_known_difference_of_any_field_does_not_cover_an_exit_of_the_adapter()
 
 
 def test_a_known_exit_of_the_adapter_covers_only_exits_with_its_output() -> None:
-    dies = Known("died", ("restart",), "a thread ends", output="Offset mismatch")
+    dies = Known(field="died", after=("restart",), why="a thread ends", output="Offset mismatch")
     died = Discrepancy(DiscrepancyKind.DIED, None, "an answer", "it exited", "Offset mismatch for partition t-0")
     kafka = parse_protocol("kafka-2.0.1")
     assert dies.covers(died, SENT, kafka, TWO)
@@ -94,7 +94,7 @@ def test_a_known_exit_of_the_adapter_covers_only_exits_with_its_output() -> None
 def test_load_known_ignores_further_keys_of_an_entry(tmp_path: Path) -> None:
     file = tmp_path / "known.yaml"
     file.write_text("- {field: hw, after: [receive], why: so it is, schedule: [fetch B, receive B]}\n")
-    assert load_known(file) == (Known("hw", ("receive",), "so it is"),)
+    assert load_known(file) == (Known(field="hw", after=("receive",), why="so it is"),)
 
 
 @pytest.mark.parametrize(

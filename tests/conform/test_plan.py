@@ -12,7 +12,15 @@ KIP_320 = parse_protocol("kip-320")
 CASES = [load_case("m1-loss"), load_case("not-leader-retry")]
 
 
-PLAN = Plan(("adapter",), [KIP_320], Configuration(), 12, seed=1, cases=CASES, processes_for=5)
+PLAN = Plan(
+    command=("adapter",),
+    protocols=[KIP_320],
+    settings=Configuration(),
+    schedules=12,
+    seed=1,
+    cases=CASES,
+    processes_for=5,
+)
 
 
 def progress(number: int, result: BlockResult, cases: int = 2) -> str:

@@ -62,17 +62,26 @@ FOUND = [failed("convergence", 4), failed("no-divergence", 90), failed("no-commi
 
 
 def test_the_most_severe_failure_is_shrunk_first_with_half_of_the_time(shrunk: list[Any]) -> None:
-    run(Plan(("x",), [KIP_320], SETTINGS, 100, 1), Recorded(FOUND, 1.0, 12.0, 0))
+    run(
+        Plan(command=("x",), protocols=[KIP_320], settings=SETTINGS, schedules=100, seed=1),
+        Recorded(FOUND, 1.0, 12.0, 0),
+    )
     assert shrunk == [("no-committed-loss", 6.0), ("no-divergence", 6.0), ("convergence", 12.0)]
 
 
 def test_a_slow_adapter_gets_the_shrinking_time_of_300_schedules(shrunk: list[Any]) -> None:
-    run(Plan(("x",), [KIP_320], SETTINGS, 100, 1), Recorded(FOUND, 60.0, 12.0, 300))
+    run(
+        Plan(command=("x",), protocols=[KIP_320], settings=SETTINGS, schedules=100, seed=1),
+        Recorded(FOUND, 60.0, 12.0, 300),
+    )
     assert shrunk[0] == ("no-committed-loss", 90.0)  # half of 300 schedules of 0.6 s
 
 
 def test_the_shrinking_time_that_the_user_gives_also_bounds_a_slow_adapter(shrunk: list[Any]) -> None:
-    run(Plan(("x",), [KIP_320], SETTINGS, 100, 1), Recorded(FOUND, 60.0, 12.0, 0))
+    run(
+        Plan(command=("x",), protocols=[KIP_320], settings=SETTINGS, schedules=100, seed=1),
+        Recorded(FOUND, 60.0, 12.0, 0),
+    )
     assert shrunk[0] == ("no-committed-loss", 6.0)
 
 

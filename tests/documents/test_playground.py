@@ -48,10 +48,10 @@ def answers(unpacked: Path, queries: list[str]) -> tuple[list[dict[str, Any]], s
 def test_the_playground_renders_every_case_as_the_server_and_needs_only_the_packed_files(unpacked: Path) -> None:
     positions = [
         Position(
-            tuple(map(parse_protocol, case.protocols[:MOST_PROTOCOLS])),
-            case.settings,
-            case.events,
-            len(case.events),
+            protocols=tuple(map(parse_protocol, case.protocols[:MOST_PROTOCOLS])),
+            settings=case.settings,
+            events=case.events,
+            step=len(case.events),
             case=case.id,
         )
         for case in bundled_cases()

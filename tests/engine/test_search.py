@@ -107,7 +107,10 @@ def test_confirm_rejects_a_schedule_that_breaks_nothing_in_replay() -> None:
 
 
 def test_an_exploration_with_a_shortest_schedule_is_broken() -> None:
-    assert replace(Exploration(1, 0, 0, True, None, False), shortest=b"").broken
+    assert replace(
+        Exploration(states=1, transitions=0, depth=0, complete=True, shortest=None, memory_exhausted=False),
+        shortest=b"",
+    ).broken
 
 
 def test_visited_states_have_the_keys_that_were_added() -> None:

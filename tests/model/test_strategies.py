@@ -101,7 +101,9 @@ def test_every_property_has_its_own_failure_class_for_every_protocol() -> None:
 @pytest.mark.parametrize("wanted", ["no-committed-loss", "no-divergence", "convergence"])
 def test_a_scout_returns_a_schedule_that_breaks_the_wanted_property_at_its_end(wanted: str) -> None:
     judged = ("no-committed-loss", "no-divergence") if wanted in LASTING else (wanted,)
-    scout = scouting.Scout(HW, Configuration(), judged, (wanted,), schedules=5_000, disturbances=6)
+    scout = scouting.Scout(
+        protocol=HW, settings=Configuration(), judged=judged, wanted=(wanted,), schedules=5_000, disturbances=6
+    )
     way = scouting.find(scout, 1, 50)
     execution = Execution(HW, scout.settings)
     for event in way[:-1]:
@@ -112,7 +114,14 @@ def test_a_scout_returns_a_schedule_that_breaks_the_wanted_property_at_its_end(w
 
 
 def test_a_scouts_schedule_breaks_nothing_if_any_event_is_removed() -> None:
-    scout = scouting.Scout(HW, Configuration(), ("isr-complete",), ("isr-complete",), schedules=5_000, disturbances=6)
+    scout = scouting.Scout(
+        protocol=HW,
+        settings=Configuration(),
+        judged=("isr-complete",),
+        wanted=("isr-complete",),
+        schedules=5_000,
+        disturbances=6,
+    )
     way = scouting.find(scout, 1, 50)
     for i in range(len(way)):
         assert first_broken(Execution(HW, scout.settings, way[:i] + way[i + 1 :]), set_of(scout.judged)) is None
@@ -120,7 +129,9 @@ def test_a_scouts_schedule_breaks_nothing_if_any_event_is_removed() -> None:
 
 def test_a_scout_returns_a_schedule_of_example_length_if_nothing_breaks() -> None:
     kip_320 = parse_protocol("kip-320")
-    scout = scouting.Scout(kip_320, Configuration(), LASTING, LASTING, schedules=20, disturbances=6)
+    scout = scouting.Scout(
+        protocol=kip_320, settings=Configuration(), judged=LASTING, wanted=LASTING, schedules=20, disturbances=6
+    )
     execution = Execution(kip_320, scout.settings)
     enabled = [event for event in scouting.find(scout, 1, 50) if execution.apply(event)]
     assert 50 <= len(enabled) < 60

@@ -123,7 +123,9 @@ def test_a_case_may_expect_a_violation_of_the_new_property(tmp_path: Path):
 
 
 def test_conform_reports_whether_it_checks_the_new_property_and_which_fields_are_missing():
-    plan = Plan(("none",), [PROTOCOL], SETTINGS, 1, 1, judged_by=JudgedBy.PROMISES)
+    plan = Plan(
+        command=("none",), protocols=[PROTOCOL], settings=SETTINGS, schedules=1, seed=1, judged_by=JudgedBy.PROMISES
+    )
     seen = Conformance()
     assert report.not_judged(seen, plan)[PROPERTY.name] == list(PROPERTY.seen_in)
     seen.shown.fields.update(FIELDS)

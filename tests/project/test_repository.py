@@ -23,6 +23,7 @@ MODEL_MAY_IMPORT = {"epochfuzz.model", "numba", "numpy", *sys.stdlib_module_name
 
 LONGEST_FILE = 500
 LONGEST_FUNCTION = 60
+MOST_BY_POSITION = 5  # fields of a dataclass
 MOST_FILES = 16  # in a folder
 PIN = re.compile(r"([A-Za-z0-9][\w.-]*)==[0-9][\w.!+-]*")
 MACHINE_PATH = re.compile(r"(?<![\w.-])/(?:home|mnt|opt|root|Users|work|workspace)/")
@@ -186,6 +187,33 @@ def test_no_function_of_harness_is_longer_than_a_screen() -> None:
         if isinstance(function, ast.FunctionDef) and function.end_lineno is not None
     }
     assert {name: length for name, length in lengths.items() if length > LONGEST_FUNCTION} == {}
+
+
+def fields_by_position(node: ast.ClassDef) -> list[str]:
+    """Return the names of the fields that the constructor of a dataclass takes by position, if the class is one."""
+    decorator = next((ast.unparse(each) for each in node.decorator_list if "dataclass" in ast.unparse(each)), "kw_only")
+    annotated = [
+        (each.target.id, ast.unparse(each.annotation))
+        for each in node.body
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+    ]
+    names = [name for name, kind in annotated if not kind.startswith("ClassVar")]
+    end = next((number for number, (_, kind) in enumerate(annotated) if kind == "KW_ONLY"), len(names))
+    return [] if "kw_only" in decorator else names[:end]
+
+
+# epochfuzz creates an event for each line of a broker's log. With keywords, that takes longer.
+FROM_COLUMNS = {"harness/audit/lines/events.py: Event"}
+
+
+def test_dataclasses_with_many_fields_take_them_by_keyword() -> None:
+    positional = {
+        f"{path.relative_to(ROOT)}: {node.name}": fields_by_position(node)
+        for path in python_files(*LAYERS)
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    }
+    assert {name for name, fields in positional.items() if len(fields) > MOST_BY_POSITION} == FROM_COLUMNS
 
 
 def test_no_folder_has_too_many_code_files() -> None:

@@ -22,7 +22,7 @@ def test_a_table_wraps_ids_that_are_longer_than_their_column() -> None:
 
 
 def finding(name: str, flaw: str | None) -> CampaignFinding:
-    return CampaignFinding("kip-320", name, 1, 3, is_shrunk=True, known_flaw=flaw)
+    return CampaignFinding(protocol="kip-320", property=name, seen=1, length=3, is_shrunk=True, known_flaw=flaw)
 
 
 def test_a_campaign_distinguishes_known_bugs_from_known_differences() -> None:

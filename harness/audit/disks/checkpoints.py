@@ -35,7 +35,7 @@ class EpochEntry:
     line: int | None = None
 
 
-@dataclass
+@dataclass(kw_only=True)
 class LogDirectory:
     """The files of a data directory that concern all of its partitions."""
 
@@ -53,7 +53,7 @@ class LogDirectory:
 
 def directory_of(path: str) -> LogDirectory:
     """Read the files of a data directory that concern all of its partitions."""
-    read = LogDirectory(path)
+    read = LogDirectory(path=path)
     _read_meta(read)
     for name, target in (
         (HIGH_WATERMARKS, read.high_watermarks),

@@ -18,7 +18,7 @@ _OFFSET_COMMIT_KEYS = (0, 1)  # GroupMetadataManager; 2 is a group itself
 _FIRST_WITH_EPOCH, _FIRST_FLEXIBLE, _NEWEST = 3, 4, 4
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
     """A position that a group committed for a partition, and the place of the commit in a file."""
 
@@ -93,6 +93,7 @@ def _commit(record: StoredRecord, place: tuple[str, int, int | None]) -> Commit 
     key, value = Bytes(record.key), Bytes(record.value)
     if key.number(2) not in _OFFSET_COMMIT_KEYS:
         return None
+    file, byte, broker = place
     group, topic, partition = _string(key), _string(key), key.number(4)
     version = value.number(2)
     if not 0 <= version <= _NEWEST:
@@ -101,7 +102,17 @@ def _commit(record: StoredRecord, place: tuple[str, int, int | None]) -> Commit 
     epoch = value.number(4) if version >= _FIRST_WITH_EPOCH else -1
     value.take(value.unsigned() - 1 if version >= _FIRST_FLEXIBLE else value.number(2))  # the consumer's own metadata
     time = value.number(8)
-    return Commit(group, topic, partition, position, epoch, bounded(time), *place)
+    return Commit(
+        group=group,
+        topic=topic,
+        partition=partition,
+        position=position,
+        leader_epoch=epoch,
+        time=bounded(time),
+        file=file,
+        byte=byte,
+        broker=broker,
+    )
 
 
 def _string(key: Bytes) -> str:

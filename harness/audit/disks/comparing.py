@@ -22,7 +22,7 @@ from epochfuzz.harness.audit.lines.events import Event, MessageKind
 _MOST_SEQUENCE_GAPS = 3  # that are listed for a partition
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Loss:
     """Committed records, at offsets `first` to `last`, that the leader of a later `epoch` does not have."""
 
@@ -115,7 +115,13 @@ def _bounded(replica: DiskReplica, partition: DiskPartition) -> DiskReplica:
             f"{replica.path}: has leader epoch {replica.latest}, and the metadata log ends at {max(known)}; it was"
             " copied later, or is damaged, and was not compared"
         )
-        return DiskReplica(replica.topic, replica.partition, replica.path, replica.directory, replica.topic_id)
+        return DiskReplica(
+            topic=replica.topic,
+            partition=replica.partition,
+            path=replica.path,
+            directory=replica.directory,
+            topic_id=replica.topic_id,
+        )
     return replica
 
 
@@ -183,13 +189,13 @@ def _lost(
     committed = _committed(partition, old, later)
     if first < committed.below:
         yield _Loss(
-            first,
-            committed.below - 1,
-            later,
-            new,
-            committed.told,
-            (*committed.evidence, *old.shows_end(), *new.shows_epoch(later)),
-            first == new.start and new.start > old.start,
+            first=first,
+            last=committed.below - 1,
+            epoch=later,
+            by=new,
+            told=committed.told,
+            evidence=(*committed.evidence, *old.shows_end(), *new.shows_epoch(later)),
+            deleted_below=first == new.start and new.start > old.start,
         )
     undecided = max(first, committed.below)
     if undecided < old.end and not committed.is_exact:
@@ -271,13 +277,13 @@ def _lost_by_commits(partition: DiskPartition, usable: Sequence[DiskReplica], re
                 f" leader epoch {commit.leader_epoch}"
             )
             yield _Loss(
-                first,
-                commit.position - 1,
-                later,
-                new,
-                told,
-                (_shows_commit(partition, commit, new.topic_id), *new.shows_epoch(later)),
-                first == new.start and new.start > 0,
+                first=first,
+                last=commit.position - 1,
+                epoch=later,
+                by=new,
+                told=told,
+                evidence=(_shows_commit(partition, commit, new.topic_id), *new.shows_epoch(later)),
+                deleted_below=first == new.start and new.start > 0,
             )
 
 
@@ -338,17 +344,17 @@ def _merged(partition: DiskPartition, losses: Sequence[_Loss]) -> Iterator[Parti
         )
         evidence = tuple(dict.fromkeys(event for loss in (best, *same) for event in loss.evidence))
         yield PartitionFinding(
-            What.COMMITTED_LOSS,
-            partition.topic,
-            partition.number,
-            first,
-            last,
-            number,
-            max(event.time for event in best.evidence),
-            f"{best.told}. In the log of {best.by.who}, leader epoch {number} starts at offset {start:,}, without the"
-            f" committed records from {first:,} on.{below}",
-            evidence,
-            evidence,
+            what=What.COMMITTED_LOSS,
+            topic=partition.topic,
+            partition=partition.number,
+            first_offset=first,
+            last_offset=last,
+            leader_epoch=number,
+            time=max(event.time for event in best.evidence),
+            told=f"{best.told}. In the log of {best.by.who}, leader epoch {number} starts at offset {start:,}, without"
+            f" the committed records from {first:,} on.{below}",
+            evidence=evidence,
+            around=evidence,
         )
 
 
@@ -387,16 +393,16 @@ def _unclean_elections(
             told += " It was the last leader that is known, and nothing shows that anything was lost."
         evidence = tuple(_shows_state(partition, log, state, topic_id) for state in (before, after))
         yield PartitionFinding(
-            What.UNCLEAN_ELECTION,
-            partition.topic,
-            partition.number,
-            None,
-            None,
-            epoch,
-            after.time,
-            told,
-            evidence,
-            evidence,
+            what=What.UNCLEAN_ELECTION,
+            topic=partition.topic,
+            partition=partition.number,
+            first_offset=None,
+            last_offset=None,
+            leader_epoch=epoch,
+            time=after.time,
+            told=told,
+            evidence=evidence,
+            around=evidence,
             passed=was_last,
         )
 
@@ -416,13 +422,13 @@ def _shows_state(partition: DiskPartition, log: MetadataLog, state: PartitionSta
         f" {','.join(map(str, state.isr)) or 'empty'}{eligible}, partition epoch {state.partition_epoch}"
     )
     return Event(
-        MessageKind.ON_DISK,
-        state.file,
-        state.position,
-        state.time,
-        text,
-        partition.topic,
-        partition.number,
+        kind=MessageKind.ON_DISK,
+        file=state.file,
+        line=state.position,
+        time=state.time,
+        text=text,
+        topic=partition.topic,
+        partition=partition.number,
         broker=log.broker,
         topic_id=topic_id,
         leader_epoch=state.epoch,
@@ -438,13 +444,13 @@ def _shows_commit(partition: DiskPartition, commit: Commit, topic_id: str | None
         f" {commit.position} of {partition.name}, leader epoch {commit.leader_epoch}"
     )
     return Event(
-        MessageKind.ON_DISK,
-        commit.file,
-        commit.byte,
-        commit.time,
-        text,
-        partition.topic,
-        partition.number,
+        kind=MessageKind.ON_DISK,
+        file=commit.file,
+        line=commit.byte,
+        time=commit.time,
+        text=text,
+        topic=partition.topic,
+        partition=partition.number,
         broker=commit.broker,
         topic_id=topic_id,
         leader_epoch=commit.leader_epoch,

@@ -24,7 +24,7 @@ Report = Callable[[str], None]
 ReadSegments = Callable[[Sequence[str], Report], Iterable[Segment]]
 
 
-@dataclass
+@dataclass(kw_only=True)
 class DiskAudit:
     """The result of an audit of data directories."""
 
@@ -75,7 +75,7 @@ def audit_disks(paths: Sequence[str], report: Report, read: ReadSegments = in_th
 
     `read` is the function that reads segments: `in_this_process`, or a SegmentReader on Spark.
     """
-    audit = DiskAudit(list(paths))
+    audit = DiskAudit(directories=list(paths))
     places: list[tuple[LogDirectory, LocatedReplica]] = []
     dumps: list[tuple[LogDirectory, Dumped]] = []
     for path in paths:

@@ -181,17 +181,17 @@ def divergences(topic: str, partition: int, differences: Sequence[Difference]) -
         who = list(dict.fromkeys(replica.who for each in same for replica in (each.one, each.other)))
         named = " and ".join((", ".join(who[:-1]), who[-1]))
         yield PartitionFinding(
-            What.DIVERGED,
-            topic,
-            partition,
-            base,
-            last,
-            epoch,
-            max(event.time for event in evidence),
-            f"{named[0].upper()}{named[1:]} have different batches of leader epoch {epoch} at offset {base:,}, with"
-            " right checksums and below their high watermarks. A consumer may have read either of them.",
-            evidence,
-            evidence,
+            what=What.DIVERGED,
+            topic=topic,
+            partition=partition,
+            first_offset=base,
+            last_offset=last,
+            leader_epoch=epoch,
+            time=max(event.time for event in evidence),
+            told=f"{named[0].upper()}{named[1:]} have different batches of leader epoch {epoch} at offset {base:,},"
+            " with right checksums and below their high watermarks. A consumer may have read either of them.",
+            evidence=evidence,
+            around=evidence,
         )
 
 

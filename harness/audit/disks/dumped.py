@@ -75,7 +75,7 @@ def dumped(file: str, broker: int | None) -> Dumped:
                 continue
             place = f"{file} ({directory})"
             if named[0] == METADATA:
-                log = logs.setdefault(directory, MetadataLog(place, broker, is_text=True))
+                log = logs.setdefault(directory, MetadataLog(path=place, broker=broker, is_text=True))
                 _read_metadata(log, file, section)
                 continue
             segment = collected(file, int(name[:20]), 0, _batches(section))
@@ -127,7 +127,20 @@ def _batches(section: _Section) -> Iterator[BatchHeader]:
         is_possible = magic == 2 and last >= base >= least_offset and epoch >= least_epoch and last < 1 << 62
         if match[match.lastindex or 0] != "true" or not is_possible:
             raise Damage(number, "a batch is not valid, or does not continue the previous batch", unit="line")
-        yield BatchHeader(number, base, last, epoch, size, crc, 0, time, producer, term, sequence, count)
+        yield BatchHeader(
+            position=number,
+            base=base,
+            last=last,
+            epoch=epoch,
+            size=size,
+            crc=crc,
+            attributes=0,
+            time=time,
+            producer=producer,
+            producer_epoch=term,
+            sequence=sequence,
+            records=count,
+        )
         least_offset, least_epoch = last + 1, epoch
 
 
@@ -198,14 +211,14 @@ def _apply(log: MetadataLog, kind: str, data: dict[str, Any], place: Place) -> N
 def _change(data: dict[str, Any]) -> PartitionChange:
     leader = data.get("leader")
     return PartitionChange(
-        str(data["topicId"]),
-        int(data["partitionId"]),
-        None if leader is None else int(leader),
-        _members(data.get("isr")),
-        _members(data.get("replicas")),
-        _members(data.get("eligibleLeaderReplicas")),
-        _members(data.get("lastKnownElr")),
-        data.get("leaderRecoveryState") == 1,
+        topic_id=str(data["topicId"]),
+        partition=int(data["partitionId"]),
+        leader=None if leader is None else int(leader),
+        isr=_members(data.get("isr")),
+        replicas=_members(data.get("replicas")),
+        eligible=_members(data.get("eligibleLeaderReplicas")),
+        last_known=_members(data.get("lastKnownElr")),
+        is_recovering=data.get("leaderRecoveryState") == 1,
     )
 
 
@@ -220,6 +233,17 @@ def _commits(section: _Section, file: str, broker: int | None) -> Iterator[Commi
             group, topic = str(own["group"]), str(own["topic"])
             position, epoch = int(value["offset"]), int(value.get("leaderEpoch", -1))
             time = segments.bounded(int(value["commitTimestamp"]))
-            yield Commit(group, topic, int(own["partition"]), position, epoch, time, file, number, broker, is_text=True)
+            yield Commit(
+                group=group,
+                topic=topic,
+                partition=int(own["partition"]),
+                position=position,
+                leader_epoch=epoch,
+                time=time,
+                file=file,
+                byte=number,
+                broker=broker,
+                is_text=True,
+            )
         except (KeyError, TypeError, ValueError, AttributeError):
             continue

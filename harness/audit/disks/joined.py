@@ -21,7 +21,7 @@ def joined(logs: Audit | None, disks: DiskAudit) -> Audit:
     beyond = "" if logs is None else ", and the logs do not show the latest leader epoch"
     hidden = [_HIDDEN.format(counted(len(unseen), "partition"), beyond)] if unseen else []
     if logs is None:
-        logs = Audit(0, 0, 0, 0, (), (), [], [], [])
+        logs = Audit(files=0, lines=0, events=0, partitions=0, brokers=(), releases=(), findings=[], passed=[], gaps=[])
     return replace(
         logs,
         partitions=max(logs.partitions, disks.partitions),

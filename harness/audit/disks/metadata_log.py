@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from epochfuzz.harness.audit.disks.files import Unreadable, entries
 from epochfuzz.harness.audit.disks.found import LocatedReplica
@@ -26,7 +27,7 @@ _FRAME_VERSION = 1  # MetadataRecordSerde
 _MOST_MEMBERS = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionState:
     """The state of a partition after a record of the metadata log, and the place of that record."""
 
@@ -54,7 +55,7 @@ class PartitionHistory:
     alone: dict[int, int] = field(default_factory=dict)  # by epoch: its leader, if alone in the ISR at its end
 
 
-@dataclass
+@dataclass(kw_only=True)
 class MetadataLog:
     """One copy of the metadata log. `is_whole` is True if it was read from the cluster's first record to its end."""
 
@@ -80,7 +81,7 @@ class MetadataLog:
 
 def metadata_log(where: LocatedReplica, broker: int | None) -> MetadataLog:
     """Read a copy of the metadata log. If its first records were deleted, read a snapshot before the other records."""
-    log = MetadataLog(where.path, broker)
+    log = MetadataLog(path=where.path, broker=broker)
     first = int(os.path.basename(where.segments[0])[:20]) if where.segments else 0
     if first > 0 or not where.segments:
         log.is_whole = False
@@ -146,7 +147,7 @@ def _read(log: MetadataLog, file: str, batch: BatchHeader, data: bytes) -> None:
 Place = tuple[str, int, int, int]  # file, byte or line, offset, time
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionChange:
     """The fields of a PartitionRecord or PartitionChangeRecord. A field that does not change is None."""
 
@@ -189,7 +190,13 @@ def _partition(log: MetadataLog, value: Bytes, version: int, place: Place) -> No
         value.take(16 * max(value.unsigned() - 1, 0))  # directories
     tags = _tags(value)
     change = PartitionChange(
-        topic_id, number, leader, isr, replicas, _tagged_members(tags, 1), _tagged_members(tags, 2)
+        topic_id=topic_id,
+        partition=number,
+        leader=leader,
+        isr=isr,
+        replicas=replicas,
+        eligible=_tagged_members(tags, 1),
+        last_known=_tagged_members(tags, 2),
     )
     apply_partition(log, change, epoch, partition_epoch, place)
 
@@ -199,15 +206,20 @@ def _change(value: Bytes) -> PartitionChange:
     tags = _tags(value)
     leader = Bytes(tags[1]).number(4) if 1 in tags else _NO_CHANGE
     return PartitionChange(
-        topic_id,
-        number,
-        None if leader == _NO_CHANGE else leader,
-        _tagged_members(tags, 0),
-        _tagged_members(tags, 2),
-        _tagged_members(tags, 6),
-        _tagged_members(tags, 7),
-        5 in tags and Bytes(tags[5]).number(1) == _RECOVERING,
+        topic_id=topic_id,
+        partition=number,
+        leader=None if leader == _NO_CHANGE else leader,
+        isr=_tagged_members(tags, 0),
+        replicas=_tagged_members(tags, 2),
+        eligible=_tagged_members(tags, 6),
+        last_known=_tagged_members(tags, 7),
+        is_recovering=5 in tags and Bytes(tags[5]).number(1) == _RECOVERING,
     )
+
+
+def _fields(place: Place) -> dict[str, Any]:
+    """Return the fields of PartitionState that name a place."""
+    return dict(zip(("file", "position", "offset", "time"), place, strict=True))
 
 
 def apply_partition(log: MetadataLog, new: PartitionChange, epoch: int, partition_epoch: int, place: Place) -> None:
@@ -215,7 +227,14 @@ def apply_partition(log: MetadataLog, new: PartitionChange, epoch: int, partitio
     leader = NOBODY if new.leader is None else new.leader
     eligible, last_known = new.eligible or (), new.last_known or ()
     state = PartitionState(
-        leader, epoch, partition_epoch, new.isr or (), new.replicas or (), eligible, last_known, *place
+        leader=leader,
+        epoch=epoch,
+        partition_epoch=partition_epoch,
+        isr=new.isr or (),
+        replicas=new.replicas or (),
+        eligible=eligible,
+        last_known=last_known,
+        **_fields(place),
     )
     history = PartitionHistory(state, uses_eligible=bool(eligible or last_known), leaders={epoch: leader})
     log.partitions[new.topic_id, new.partition] = history
@@ -228,14 +247,14 @@ def apply_change(log: MetadataLog, change: PartitionChange, place: Place) -> Non
         return
     before, leader = history.state, change.leader
     after = PartitionState(
-        before.leader if leader is None else leader,
-        before.epoch if leader is None else before.epoch + 1,
-        before.partition_epoch + 1,
-        before.isr if change.isr is None else change.isr,
-        before.replicas if change.replicas is None else change.replicas,
-        before.eligible if change.eligible is None else change.eligible,
-        before.last_known if change.last_known is None else change.last_known,
-        *place,
+        leader=before.leader if leader is None else leader,
+        epoch=before.epoch if leader is None else before.epoch + 1,
+        partition_epoch=before.partition_epoch + 1,
+        isr=before.isr if change.isr is None else change.isr,
+        replicas=before.replicas if change.replicas is None else change.replicas,
+        eligible=before.eligible if change.eligible is None else change.eligible,
+        last_known=before.last_known if change.last_known is None else change.last_known,
+        **_fields(place),
     )
     history.uses_eligible = history.uses_eligible or bool(after.eligible or after.last_known)
     if after.epoch > before.epoch and before.leader != NOBODY and before.isr == (before.leader,):

@@ -12,7 +12,7 @@ _NUMBERS = 2**31  # sequence numbers; 0 follows the last one (DefaultRecordBatch
 _MOST_RUNS = 20_000  # of one segment
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerRun:
     """A series of batches of one producer epoch in a segment. Their sequence numbers have no gap."""
 
@@ -38,6 +38,13 @@ class SequenceGap:
         return (self.run.first - self.expected) % _NUMBERS
 
 
+def _run(producer: int, epoch: int, last: list[int]) -> ProducerRun:
+    first, following, position, offset = last
+    return ProducerRun(
+        producer=producer, epoch=epoch, first=first, following=following, position=position, offset=offset
+    )
+
+
 class ProducerRuns:
     """Collects the runs of sequence numbers of one segment, batch by batch."""
 
@@ -56,12 +63,12 @@ class ProducerRuns:
             last[1] = following
             return
         if last is not None:
-            self._done.append(ProducerRun(producer, epoch, *last))
+            self._done.append(_run(producer, epoch, last))
         self._last[producer, epoch] = [sequence, following, position, offset]
 
     def collected(self) -> tuple[ProducerRun, ...] | None:
         """Return the runs in the order of their first batches, or None if there are too many to keep."""
-        runs = self._done + [ProducerRun(*key, *last) for key, last in self._last.items()]
+        runs = self._done + [_run(*key, last) for key, last in self._last.items()]
         if len(runs) > _MOST_RUNS:
             return None
         return tuple(sorted(runs, key=lambda run: run.offset))

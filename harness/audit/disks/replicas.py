@@ -31,7 +31,7 @@ class Epoch:
     run: EpochRun | None  # None: the leader has written nothing yet
 
 
-@dataclass
+@dataclass(kw_only=True)
 class DiskReplica:
     """The usable part of a replica: the offsets from `start` up to, but not including, `end`, with their epochs."""
 
@@ -131,13 +131,13 @@ class DiskReplica:
     ) -> Event:
         """Return evidence from a file; `line` is a byte position in files that have no lines."""
         return Event(
-            MessageKind.ON_DISK,
-            file,
-            line,
-            time,
-            text,
-            self.topic,
-            self.partition,
+            kind=MessageKind.ON_DISK,
+            file=file,
+            line=line,
+            time=time,
+            text=text,
+            topic=self.topic,
+            partition=self.partition,
             broker=self.broker,
             topic_id=self.topic_id,
             leader_epoch=leader_epoch,
@@ -154,7 +154,7 @@ def _described(run: EpochRun, batch: BatchHeader) -> str:
 def replica_of(directory: LogDirectory, where: LocatedReplica, segments: Sequence[Segment]) -> DiskReplica:
     """Combine the files of a replica. `problems` of the result lists their errors and contradictions."""
     key = where.topic, where.partition
-    replica = DiskReplica(where.topic, where.partition, where.path, directory)
+    replica = DiskReplica(topic=where.topic, partition=where.partition, path=where.path, directory=directory)
     replica.bytes = sum(segment.size for segment in segments)
     replica.is_compacted = key in directory.cleaned
     try:
@@ -224,7 +224,12 @@ def _continuous(replica: DiskReplica, segments: Sequence[Segment]) -> list[Epoch
             if runs and runs[-1].epoch == run.epoch:
                 before = runs[-1]
                 runs[-1] = EpochRun(
-                    before.file, run.epoch, before.first, run.last, before.batches + run.batches, last_file=run.file
+                    file=before.file,
+                    epoch=run.epoch,
+                    first=before.first,
+                    last=run.last,
+                    batches=before.batches + run.batches,
+                    last_file=run.file,
                 )
             else:
                 runs.append(run)

@@ -27,7 +27,7 @@ _BLOCK = 64 << 10  # bytes read at once while batches are small
 _SMALL = 4 << 10  # bytes: from this size on, each header is read by itself
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BatchHeader:
     """The header of one batch, and where it begins. Two batches with equal `identity` are copies of each other."""
 
@@ -50,7 +50,7 @@ class BatchHeader:
         return self.base, self.last, self.epoch, self.crc, self.producer, self.sequence, self.records
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EpochRun:
     """Consecutive batches of one leader epoch, in one segment or in several that follow each other."""
 
@@ -67,7 +67,7 @@ class EpochRun:
         return unit_of(self.file)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
     """The headers of one segment. `problem` is the reason why reading stopped before the end, or None."""
 
@@ -108,7 +108,7 @@ def segment_of(file: str) -> Segment:
             size = os.fstat(descriptor).st_size
             return collected(file, base, size, headers(descriptor, size, base))
     except Unreadable as error:
-        return Segment(file, base, 0, (), problem=str(error))
+        return Segment(file=file, base=base, size=0, runs=(), problem=str(error))
 
 
 def collected(file: str, base: int, size: int, batches: Iterator[BatchHeader]) -> Segment:
@@ -124,7 +124,7 @@ def collected(file: str, base: int, size: int, batches: Iterator[BatchHeader]) -
             if first is None or last is None:
                 first = batch
             elif batch.epoch != last.epoch:
-                runs.append(EpochRun(file, last.epoch, first, last, count))
+                runs.append(EpochRun(file=file, epoch=last.epoch, first=first, last=last, batches=count))
                 first, count = batch, 0
                 if len(runs) >= _MOST_RUNS:
                     raise Damage(batch.position, f"more than {_MOST_RUNS:,} leader epochs in one segment")
@@ -139,8 +139,17 @@ def collected(file: str, base: int, size: int, batches: Iterator[BatchHeader]) -
     except OSError as error:
         problem = f"cannot be read: {reason(error)}"
     if first is not None and last is not None and last.epoch == first.epoch:
-        runs.append(EpochRun(file, last.epoch, first, last, count))
-    return Segment(file, base, size, tuple(runs), holes, problem, is_torn, producers.collected())
+        runs.append(EpochRun(file=file, epoch=last.epoch, first=first, last=last, batches=count))
+    return Segment(
+        file=file,
+        base=base,
+        size=size,
+        runs=tuple(runs),
+        holes=holes,
+        problem=problem,
+        is_torn=is_torn,
+        producers=producers.collected(),
+    )
 
 
 def headers(descriptor: int, size: int, base: int) -> Iterator[BatchHeader]:
@@ -175,7 +184,18 @@ def headers(descriptor: int, size: int, base: int) -> Iterator[BatchHeader]:
                 return
             raise _damage(at, block[within + _MAGIC_AT], length, size, offset, least_offset, epoch, least_epoch)
         yield BatchHeader(
-            at, offset, last, epoch, whole, crc, attributes, bounded(time), producer, term, sequence, records
+            position=at,
+            base=offset,
+            last=last,
+            epoch=epoch,
+            size=whole,
+            crc=crc,
+            attributes=attributes,
+            time=bounded(time),
+            producer=producer,
+            producer_epoch=term,
+            sequence=sequence,
+            records=records,
         )
         wanted = _BLOCK if whole < _SMALL else header_size
         at += whole

@@ -71,7 +71,13 @@ def read_segments(_: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Reco
 
 def _segment(row: dict[str, Any]) -> Segment:
     runs = (
-        EpochRun(row["file"], each["epoch"], BatchHeader(**each["first"]), BatchHeader(**each["last"]), each["batches"])
+        EpochRun(
+            file=row["file"],
+            epoch=each["epoch"],
+            first=BatchHeader(**each["first"]),
+            last=BatchHeader(**each["last"]),
+            batches=each["batches"],
+        )
         for each in row["runs"]
     )
     producers = None if row["producers"] is None else tuple(ProducerRun(**each) for each in row["producers"])

@@ -21,7 +21,7 @@ class What(StrEnum):
     DIVERGED = "diverged"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PartitionFinding:
     """A finding about a partition. `evidence` holds the lines that show it, and `around` also the lines near them.
 

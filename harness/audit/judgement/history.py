@@ -26,7 +26,7 @@ _DATE = r"(?:\d{4}-\d\d-\d\d|(?:19|20)\d\d[01]\d[0-3]\d)[-T\d]*"  # in the name 
 _WITH_IDS = (*ROLES, MessageKind.CREATING, MessageKind.UNCLEAN)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Placed:
     """An event of a broker, with the broker's leader epoch and role (leader or follower) after the event.
 
@@ -421,4 +421,4 @@ def _with_roles(broker: int, events: Sequence[Event]) -> Iterator[Placed]:
             if event.leader_epoch != epoch:
                 role = MessageKind.LEADER if event.leader == broker else MessageKind.FOLLOWER
             epoch = event.leader_epoch
-        yield Placed(event, broker, index, epoch, role, before, topic_id)
+        yield Placed(event=event, broker=broker, index=index, epoch=epoch, role=role, before=before, topic_id=topic_id)

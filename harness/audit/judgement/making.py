@@ -46,17 +46,17 @@ def finding_of(
     first, last = offsets or (None, None)
     lines = tuple(dict.fromkeys(each.event for each in evidence))
     return PartitionFinding(
-        what,
-        life.topic,
-        life.partition,
-        first,
-        last,
-        epoch,
-        lines[-1].time,
-        told,
-        lines,
-        _around(life, evidence),
-        passed,
+        what=what,
+        topic=life.topic,
+        partition=life.partition,
+        first_offset=first,
+        last_offset=last,
+        leader_epoch=epoch,
+        time=lines[-1].time,
+        told=told,
+        evidence=lines,
+        around=_around(life, evidence),
+        passed=passed,
     )
 
 

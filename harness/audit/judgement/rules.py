@@ -28,7 +28,7 @@ _OF_LEADERS = frozenset(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Judged:
     """The findings of one partition, and the questions that its lines leave open."""
 
@@ -70,13 +70,13 @@ def judge(
         possible += if_sure
     undecided = [each for life in sure for each in undecided_truncations(life)]
     return Judged(
-        in_order(findings),
-        sum(len(life.unseen) for life in sure),
-        tuple(sorted({broker for life in sure for broker in life.silent})),
-        told_apart,
-        not _SHORTER.isdisjoint(kinds) and _OF_LEADERS.isdisjoint(kinds),
-        max((event.leader_epoch for event in events if event.leader_epoch is not None), default=-1),
-        tuple(dict.fromkeys([*undecided, *_undecided(findings, possible)])),
+        findings=in_order(findings),
+        unseen=sum(len(life.unseen) for life in sure),
+        silent=tuple(sorted({broker for life in sure for broker in life.silent})),
+        told_apart=told_apart,
+        lacks_leader=not _SHORTER.isdisjoint(kinds) and _OF_LEADERS.isdisjoint(kinds),
+        latest=max((event.leader_epoch for event in events if event.leader_epoch is not None), default=-1),
+        undecided=tuple(dict.fromkeys([*undecided, *_undecided(findings, possible)])),
     )
 
 

@@ -13,7 +13,7 @@ _WHOLE = 4  # at most one line in five may be unread
 _ORIGINS = 500  # number of origins that are remembered
 
 
-@dataclass
+@dataclass(kw_only=True)
 class LogFacts:
     """The facts of a part of a file. Line numbers start at 1 with the first line of the part."""
 

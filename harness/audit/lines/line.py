@@ -37,7 +37,7 @@ _AFTER_A_VALUE = re.compile(
 _AFTER_A_STOP = re.compile(r"(?!\w)")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class MessageSighting:
     """A message in a line, with its time in milliseconds and its origin.
 
@@ -190,7 +190,14 @@ def _usual_sighting(
     time = None if usual is None else times.of_usual(usual[1], usual[2])
     if time is None:
         return None
-    return MessageSighting(message, time, None, logger, bool(follows) and not follows.isspace(), (keys, head, follows))
+    return MessageSighting(
+        message=message,
+        time=time,
+        origin=None,
+        logger=logger,
+        is_closed=bool(follows) and not follows.isspace(),
+        around=(keys, head, follows),
+    )
 
 
 def _sighting(
@@ -201,7 +208,14 @@ def _sighting(
     is_closed = bool(follows) and not follows.isspace()
     if time is None and is_closed and not message.is_open:
         time = _nearest([at for _, _, at in times.times_in(follows)][:1])
-    return MessageSighting(message, time, origin_of(head, found, behind), logger, is_closed, (keys, head, follows))
+    return MessageSighting(
+        message=message,
+        time=time,
+        origin=origin_of(head, found, behind),
+        logger=logger,
+        is_closed=is_closed,
+        around=(keys, head, follows),
+    )
 
 
 def _nearest(found: list[int]) -> int | None:

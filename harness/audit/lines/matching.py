@@ -62,7 +62,7 @@ _PREFIX: Final = re.compile(
 _DIRECTORY: Final = re.compile(r"/kafka-log(\d{1,9})(?![\w.])", re.ASCII)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class MatchedMessage:
     """A message in a text: its kind, the fields of its event (`said`), and its position in the text.
 
@@ -77,7 +77,7 @@ class MatchedMessage:
     is_open: bool  # whether the message continues with text that audit doesn't need
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Shape:
     """The regular expressions of a wording: one from its needle (fixed words) on, and one for the text before it."""
 
@@ -136,16 +136,16 @@ def _shape(template: str, needle: str, wording: Wording | None) -> _Shape:
         name for part in (before, after) for name in sorted(part.groupindex, key=part.groupindex.__getitem__)
     )
     return _Shape(
-        wording,
-        after,
-        before,
-        template[at:].partition("{")[0],
-        template[:at].partition("{")[0],
-        at == 0,
-        fields,
-        tuple((field, _GREATEST[field]) for field in fields if field in _GREATEST),
-        _ENDS_WITH_A_VALUE.search(template) is not None,
-        _OPEN.search(template) is not None,
+        wording=wording,
+        after=after,
+        before=before,
+        words=template[at:].partition("{")[0],
+        head=template[:at].partition("{")[0],
+        is_whole=at == 0,
+        fields=fields,
+        numbers=tuple((field, _GREATEST[field]) for field in fields if field in _GREATEST),
+        ends_with_a_value=_ENDS_WITH_A_VALUE.search(template) is not None,
+        is_open=_OPEN.search(template) is not None,
     )
 
 
@@ -228,12 +228,12 @@ def _message(text: str, at: int, needle: str, floor: int) -> MatchedMessage | in
             continue
         said["broker"] = named
         return MatchedMessage(
-            shape.wording.kind,
-            said,
-            start,
-            end,
-            shape.ends_with_a_value,
-            shape.is_open,
+            kind=shape.wording.kind,
+            said=said,
+            start=start,
+            end=end,
+            ends_with_a_value=shape.ends_with_a_value,
+            is_open=shape.is_open,
         )
     return None
 

@@ -61,7 +61,7 @@ _OF_PARTITIONS = re.compile(
 _LOGGER = re.compile(r"\(([\w.$-]{1,200})\)\s*$")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Part:
     """A part of a file: all lines whose first byte is at `start` or later, and before `end`.
 
@@ -102,14 +102,16 @@ def read(part: Part, frames: Sequence[Frame]) -> Iterator[Event | LogFacts]:
             for member in inside:
                 name = member.name if member.name not in names else f"{member.name} ({len(names)})"
                 names.add(name)
-                reader = LogReader(LogFacts(name, part.number, part.file, problem=member.problem), frames)
+                reader = LogReader(
+                    LogFacts(file=name, part=part.number, source=part.file, problem=member.problem), frames
+                )
                 if member.content is not None:
                     yield from reader.events(_chunks(member.content, part))
                 yield reader.facts
     except UNPACKING_ERRORS as error:
         problem = f"could not be read to its end: {reason(error)}"
     if problem or not names:
-        yield LogFacts(part.file, part.number, part.file, problem=problem or "holds no file")
+        yield LogFacts(file=part.file, part=part.number, source=part.file, problem=problem or "holds no file")
 
 
 def _itself(part: Part, content: IO[bytes]) -> Iterator[Member]:
@@ -218,7 +220,16 @@ class LogReader:
                 ):
                     self.facts.framed += 1
                     origin, layout = words_in(framed.before), ("as --layout says: ", "", "")
-                    return [MessageSighting(messages[0], framed.time, origin, None, True, layout)], failed
+                    return [
+                        MessageSighting(
+                            message=messages[0],
+                            time=framed.time,
+                            origin=origin,
+                            logger=None,
+                            is_closed=True,
+                            around=layout,
+                        )
+                    ], failed
         return seen_in(text, needles, before)
 
     def _event(self, seen: MessageSighting, line: int, text: str) -> Event | None:
@@ -243,11 +254,11 @@ class LogReader:
             return None
         self._note(seen, line, named)
         return Event(
-            kind,
-            facts.file,
-            line,
-            self._time or 0,
-            text[:_KEPT].rstrip("\r\n"),
+            kind=kind,
+            file=facts.file,
+            line=line,
+            time=self._time or 0,
+            text=text[:_KEPT].rstrip("\r\n"),
             **said,
             origin=seen.origin,
             doubtful=seen.is_doubtful,

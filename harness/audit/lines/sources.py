@@ -29,7 +29,7 @@ _UNPACKED = 20  # estimated size of an unpacked log, as a multiple of its packed
 _WRITTEN = re.compile(r"(?:server|state-change)\.log[^/]*$")  # every broker writes lines to these files
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Source:
     """A file that may hold logs. `path` is its name in messages, and `form` its packing, such as `gzip`.
 
@@ -189,7 +189,7 @@ def _of_directory(path: str, above: tuple[tuple[int, int], ...]) -> Iterator[Sou
 
 
 def _unread(path: str, problem: str) -> Source:
-    return Source(shown(path), 0, 0, "", problem, path)
+    return Source(path=shown(path), size=0, changed=0, form="", problem=problem, location=path)
 
 
 def _files_of_url(url: str) -> Iterator[str]:
@@ -220,13 +220,31 @@ def _source(file: str, is_named: bool = False) -> Source:
         with opened(file) as content:
             head = content.read(SNIFFED)
     except FileNotFoundError:
-        return Source(shown(file), 0, 0, "", "is a link to nothing", location, is_named)
+        return Source(
+            path=shown(file),
+            size=0,
+            changed=0,
+            form="",
+            problem="is a link to nothing",
+            location=location,
+            is_named=is_named,
+        )
     except (OSError, ValueError) as error:
-        return Source(shown(file), size, changed, "", f"cannot be read: {reason(error)}", location, is_named)
+        return Source(
+            path=shown(file),
+            size=size,
+            changed=changed,
+            form="",
+            problem=f"cannot be read: {reason(error)}",
+            location=location,
+            is_named=is_named,
+        )
     form, problem = form_of(head, file)
     if not head and (is_named or _WRITTEN.search(file)):
         problem = "is empty"
-    return Source(shown(file), size, changed, form, problem, location, is_named)
+    return Source(
+        path=shown(file), size=size, changed=changed, form=form, problem=problem, location=location, is_named=is_named
+    )
 
 
 def _size_and_time(file: str) -> tuple[int, int]:
@@ -254,7 +272,15 @@ def _of_pipe(path: str) -> Source:
             copy.write(piece)
         copy.flush()
     except OSError as error:
-        return Source(shown(path), 0, 0, "", f"cannot be read: {reason(error)}", None, True)
+        return Source(
+            path=shown(path),
+            size=0,
+            changed=0,
+            form="",
+            problem=f"cannot be read: {reason(error)}",
+            location=None,
+            is_named=True,
+        )
     return _with_path(_source(copy.name, is_named=True), path)
 
 
@@ -262,7 +288,15 @@ _PIPES: list[Any] = []  # temporary files, which stay open until this process en
 
 
 def _with_path(source: Source, path: str) -> Source:
-    return Source(shown(path), source.size, 0, source.form, source.problem, source.location or source.path, True)
+    return Source(
+        path=shown(path),
+        size=source.size,
+        changed=0,
+        form=source.form,
+        problem=source.problem,
+        location=source.location or source.path,
+        is_named=True,
+    )
 
 
 def _pieces(path: str) -> Iterator[bytes]:

@@ -30,7 +30,7 @@ SCHEMA = pa.schema(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClusterParameters:
     """The parameters of a campaign on clusters.
 

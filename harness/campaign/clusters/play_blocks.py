@@ -33,7 +33,7 @@ class Playground:
     def shrunk(self, played: dict[str, Any], seen: int) -> dict[str, Any]:
         """Shrink a played schedule by replay on the cluster. Returns a row of plays.SHRUNK."""
         events = parse_schedule(played["events"])
-        first = Playing(Ended(played["ended"]), played["why"])
+        first = Playing(ended=Ended(played["ended"]), why=played["why"])
         best, playing, replays = shortened(events, first, self._play)
         return {
             "ended": playing.ended,

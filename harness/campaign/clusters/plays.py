@@ -92,7 +92,14 @@ def sightings(rows: Iterable[dict[str, Any]]) -> list[ClusterSighting]:
 def finding(row: dict[str, Any]) -> ClusterFinding:
     """Return the finding in a row of SHRUNK."""
     ended, model = Ended(row["ended"]), Ended(row["model"])
-    return ClusterFinding(row["schedule"], parse_schedule(row["events"]), row["shrunk_from"], ended, row["why"], model)
+    return ClusterFinding(
+        number=row["schedule"],
+        events=parse_schedule(row["events"]),
+        shrunk_from=row["shrunk_from"],
+        ended=ended,
+        why=row["why"],
+        model=model,
+    )
 
 
 def found(protocol: str, rows: Iterable[dict[str, Any]]) -> Iterator[CampaignFinding]:
@@ -112,7 +119,14 @@ def sighted(protocol: str, rows: Iterable[dict[str, Any]]) -> Iterator[CampaignF
 def _found(protocol: str, ended: Ended, model: Ended, *, seen: int, length: int, is_shrunk: bool) -> CampaignFinding:
     """Return a finding for reports. The finding is expected if the model and the cluster have the same result."""
     known_flaw = "the model of the release ends so, too" if ended is model else None
-    return CampaignFinding(protocol, kind(ended, model), seen, length, is_shrunk=is_shrunk, known_flaw=known_flaw)
+    return CampaignFinding(
+        protocol=protocol,
+        property=kind(ended, model),
+        seen=seen,
+        length=length,
+        is_shrunk=is_shrunk,
+        known_flaw=known_flaw,
+    )
 
 
 def kind(ended: Ended, model: Ended) -> str:

@@ -32,7 +32,12 @@ def found(tables: Tables, plan: Plan) -> tuple[CampaignFinding, ...]:
         known = by_cause.get((protocol, new.property), new)
         seen = known.seen + (known is not new)
         by_cause[protocol, new.property] = CampaignFinding(
-            protocol, new.property, seen, min(known.length, new.length), is_shrunk=False, known_flaw=known.known_flaw
+            protocol=protocol,
+            property=new.property,
+            seen=seen,
+            length=min(known.length, new.length),
+            is_shrunk=False,
+            known_flaw=known.known_flaw,
         )
     return tuple(by_cause.values())
 
@@ -40,13 +45,22 @@ def found(tables: Tables, plan: Plan) -> tuple[CampaignFinding, ...]:
 def _failure(protocol: str, one: FailedTrial) -> CampaignFinding:
     flaw = one.known_flaw(parse_protocol(protocol))
     cause = _cause(*one.fault.signature)
-    return CampaignFinding(protocol, cause, 1, len(one.sighting.sent), is_shrunk=False, known_flaw=flaw)
+    return CampaignFinding(
+        protocol=protocol, property=cause, seen=1, length=len(one.sighting.sent), is_shrunk=False, known_flaw=flaw
+    )
 
 
 def _nonconformity(row: dict[str, Any], plan: Plan) -> CampaignFinding:
     one = block_rows.failed(row["failure"], plan)
     cause, length = _cause(*one.fault.signature), len(one.sighting.sent)
-    return CampaignFinding(row["protocol"], cause, row["seen"], length, is_shrunk=True, known_flaw=row["known_flaw"])
+    return CampaignFinding(
+        protocol=row["protocol"],
+        property=cause,
+        seen=row["seen"],
+        length=length,
+        is_shrunk=True,
+        known_flaw=row["known_flaw"],
+    )
 
 
 def _cause(kind: str, field: str) -> str:

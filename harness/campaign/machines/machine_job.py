@@ -99,12 +99,24 @@ class OwnMachines(Schedules[MachineOutcome]):
         """Yield the exceptions so far as findings. Hypothesis has already shrunk their steps."""
         for error in _by_name(summed):
             length = len(error["steps"])
-            yield CampaignFinding(self._machine, error["error"], error["seen"], length, is_shrunk=True, known_flaw=None)
+            yield CampaignFinding(
+                protocol=self._machine,
+                property=error["error"],
+                seen=error["seen"],
+                length=length,
+                is_shrunk=True,
+                known_flaw=None,
+            )
 
     def found(self, row: dict[str, Any]) -> CampaignFinding:
         """Return the finding in a row of the findings table. An exception is never a known bug."""
         return CampaignFinding(
-            row["protocol"], row["property"], row["seen"], row["length"], is_shrunk=True, known_flaw=None
+            protocol=row["protocol"],
+            property=row["property"],
+            seen=row["seen"],
+            length=row["length"],
+            is_shrunk=True,
+            known_flaw=None,
         )
 
 

@@ -38,7 +38,7 @@ class SoFar:
     estimate: Estimate | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CampaignStatus:
     """The status of a campaign at one moment. `seconds` is the time that its blocks took so far.
 
@@ -79,7 +79,15 @@ def status_of(kept: "LocalTables") -> CampaignStatus:
     )
     so_far = work.so_far(kept)
     seconds = kept.seconds(so_far.counts["schedules"])
-    return CampaignStatus(kept.path(), state, kept.begun, kept.written, work, so_far, seconds)
+    return CampaignStatus(
+        directory=kept.path(),
+        state=state,
+        begun=kept.begun,
+        written=kept.written,
+        work=work,
+        so_far=so_far,
+        seconds=seconds,
+    )
 
 
 def about(begun: datetime | None, version: str, model: str) -> "walks.Facts":

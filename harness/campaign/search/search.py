@@ -116,7 +116,16 @@ class SearchCampaign:
         schedule = self._shortest() if last.broken else None
         memory = states * 4 * self._expander.halves
         complete = last.states == 0 and not last.broken
-        return Exploration(states, transitions, depth, complete, schedule, False, memory, self._expander.symmetry)
+        return Exploration(
+            states=states,
+            transitions=transitions,
+            depth=depth,
+            complete=complete,
+            shortest=schedule,
+            memory_exhausted=False,
+            memory=memory,
+            symmetry=self._expander.symmetry,
+        )
 
     def _shortest(self) -> bytes:
         """Return the shortest schedule that breaks the property: among several, the first in byte order.

@@ -79,6 +79,8 @@ def opened(
                 if spark is not None and spark is not open_before:
                     _stop(spark)
     except (PySparkException, Py4JError, ConnectionError) as error:
+        if _replaces_interruption(error):
+            raise KeyboardInterrupt from None
         failed = True
         if temporary is not None:
             log = Path(shutil.move(log, tempfile.gettempdir()))  # `temporary` is removed afterwards
@@ -97,6 +99,16 @@ def _stop(spark: "SparkSession") -> None:
     is_interrupted = isinstance(sys.exc_info()[1], (KeyboardInterrupt, SystemExit))
     with suppress(*((PySparkException, Py4JError, ConnectionError) if is_interrupted else ())):
         spark.stop()
+
+
+def _replaces_interruption(error: BaseException) -> bool:
+    """Return whether Spark raised an error while it handled an interruption.
+
+    If Ctrl-C ends the reading of a result, PySpark closes the connection to Java (_collect_as_arrow). It then raises
+    Java's error about the broken pipe instead of the interruption.
+    """
+    context = error.__context__
+    return context is not None and (isinstance(context, KeyboardInterrupt) or _replaces_interruption(context))
 
 
 def _is_not_of_py4j(record: logging.LogRecord) -> bool:

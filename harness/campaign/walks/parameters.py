@@ -38,7 +38,7 @@ SCHEMA = pa.schema(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Parameters:
     """The parameters of a campaign. The campaign ends at its first limit: `schedules`, `seconds` or `stable`.
 
@@ -125,7 +125,7 @@ class Parameters:
         others = {key: value for key, value in row.items() if key not in ("protocols", "configuration")}
         # A setting that was added after the campaign was written has no value in its row.
         settings = {key: value for key, value in row["configuration"].items() if value is not None}
-        return Parameters(protocols, Configuration(**settings), **others)
+        return Parameters(protocols=protocols, settings=Configuration(**settings), **others)
 
     def text(self) -> str:
         """Return the parameters as JSON text. Equal parameters have equal texts."""

@@ -97,7 +97,12 @@ class ModelSchedules(Schedules[ScheduleOutcome]):
             flaw = reason(failing, breach.protocol, self.settings, breach.property)
             length = breach.failures[0].length
             yield CampaignFinding(
-                breach.protocol.name, breach.property, breach.seen, length, is_shrunk=False, known_flaw=flaw
+                protocol=breach.protocol.name,
+                property=breach.property,
+                seen=breach.seen,
+                length=length,
+                is_shrunk=False,
+                known_flaw=flaw,
             )
 
     def found(self, row: dict[str, Any]) -> CampaignFinding:
@@ -105,7 +110,12 @@ class ModelSchedules(Schedules[ScheduleOutcome]):
         schedule, protocol = parse_schedule(row["events"]), parse_protocol(row["protocol"])
         flaw = reason(schedule, protocol, self.settings, row["property"])
         return CampaignFinding(
-            row["protocol"], row["property"], row["seen"], row["length"], is_shrunk=True, known_flaw=flaw
+            protocol=row["protocol"],
+            property=row["property"],
+            seen=row["seen"],
+            length=row["length"],
+            is_shrunk=True,
+            known_flaw=flaw,
         )
 
 

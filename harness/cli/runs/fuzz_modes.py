@@ -114,7 +114,7 @@ def walk_protocols(asked: FuzzRequest, protocols: Sequence[Protocol]) -> int:
             found = fuzzing.findings(walker, broken, progress, asked.certify)
     saved = run.save(found)
     more: dict[str, Any] = {"saved": saved} if asked.saving is not None else {}
-    ending = Ending(out, asked.json, asked.report, asked.sarif, asked.trace, more=more)
+    ending = Ending(out=out, json=asked.json, report=asked.report, sarif=asked.sarif, trace=asked.trace, more=more)
     code = end_walk(ending, walker, walked, found.findings)
     if asked.saving is not None:
         asked.saving.tell(out, saved)

@@ -23,7 +23,7 @@ _FOLLOWER = re.compile(
 _TRUNCATION = re.compile(r"Truncating partition (?P<partition>\S+-\d+) with .*?offset=(?P<offset>\d+)")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LogLine:
     """A parsed log line about a partition: the broker became leader or follower, or truncated its log."""
 
@@ -52,7 +52,7 @@ def parse(text: str) -> LogLine | None:
             isr = tuple(int(member) for member in said.pop("isr", "").split(",") if member)
             numbers = {name: int(value) for name, value in said.items() if name != "partition"}
             at = datetime.strptime(framed[1], "%Y-%m-%d %H:%M:%S,%f").timestamp()
-            return LogLine(at, text.rstrip("\n"), kind, said["partition"], isr=isr, **numbers)
+            return LogLine(at=at, text=text.rstrip("\n"), kind=kind, partition=said["partition"], isr=isr, **numbers)
     return None
 
 

@@ -34,7 +34,7 @@ class GatedCluster(Cluster):
         super().__init__(kafka, room, logs)
         for broker in self.brokers.values():
             broker.logging = "-gates"
-        self.metadata = ControllerLog(self.controller.data, self.messages.records)
+        self.metadata = ControllerLog(directory=self.controller.data, definitions=self.messages.records)
         self.at_controller = Caller(self.messages, self.controller.port)
 
     def start(self) -> None:

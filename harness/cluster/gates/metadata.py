@@ -49,7 +49,7 @@ class MetadataBatch:
         return f"broker {broker} is unfenced" in self.what
 
 
-@dataclass
+@dataclass(kw_only=True)
 class ControllerLog:
     """The content of the controller's metadata log. `look` reads the batches that are new in the log.
 

@@ -25,7 +25,7 @@ _HOST = "127.0.0.1"
 _PIECE = 1 << 16
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class ProxiedMessage:
     """A request or a response. `number` is the node id of the broker that sent the request (-1: unknown).
 
@@ -126,13 +126,22 @@ class Connection:
 
     def _request(self, body: bytes) -> ProxiedMessage:
         asked = header(body)
-        return ProxiedMessage(self, False, asked, *source(asked), body)
+        kind, number = source(asked)
+        return ProxiedMessage(connection=self, is_response=False, asked=asked, kind=kind, number=number, body=body)
 
     def _answer(self, body: bytes) -> ProxiedMessage:
         while self._asked:
             asked = self._asked.popleft()
             if asked.asked.correlation == correlation(body):  # a request with acks=0 has no response
-                return ProxiedMessage(self, True, asked.asked, asked.kind, asked.number, body, asked.body)
+                return ProxiedMessage(
+                    connection=self,
+                    is_response=True,
+                    asked=asked.asked,
+                    kind=asked.kind,
+                    number=asked.number,
+                    body=body,
+                    request=asked.body,
+                )
         raise FrameError("the response belongs to no request")
 
     def _send(self, message: ProxiedMessage) -> None:

@@ -141,7 +141,9 @@ class _Scenario:
     def note(self, step: str, what: str) -> None:
         """Record and print the end of a step."""
         self._say(f"{step}  {what}")
-        self.run.moments.append(ReachedStep(self.seconds(), step, what, {}, (), ()))
+        self.run.moments.append(
+            ReachedStep(after=self.seconds(), step=step, what=what, replicas={}, acknowledged=(), read=())
+        )
 
     def seconds(self) -> float:
         """Return the time since the scenario began, in seconds."""

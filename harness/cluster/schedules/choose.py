@@ -112,7 +112,7 @@ def covering(protocol: Protocol, settings: Configuration, seed: int) -> Coverage
     """Return a chooser that selects schedules by coverage. It draws only enabled events that a cluster supports."""
     offered = tuple(int(verb) for verb in Verb if verb.text in EVENTS)
     slow = tuple(map(int, sorted(_SLOW)))
-    limits = Limits(_MOST_EVENTS, refused=False, verbs=offered, slow=slow, most_slow=_MOST_SLOW)
+    limits = Limits(steps=_MOST_EVENTS, refused=False, verbs=offered, slow=slow, most_slow=_MOST_SLOW)
     return CoverageChooser(protocol, settings, seed, limits)
 
 

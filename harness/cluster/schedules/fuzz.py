@@ -108,4 +108,11 @@ class Fuzzer:
     def _shrunk(self, number: int, events: bytes, playing: Playing) -> ClusterFinding:
         shrunk, best, replays = shortened(events, playing, self._play)
         self.result.replays += replays
-        return ClusterFinding(number, shrunk, len(events), best.ended, best.why, self._model(shrunk, best))
+        return ClusterFinding(
+            number=number,
+            events=shrunk,
+            shrunk_from=len(events),
+            ended=best.ended,
+            why=best.why,
+            model=self._model(shrunk, best),
+        )

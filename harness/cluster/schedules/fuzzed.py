@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 DRAWN_FOR_ONE = 100  # schedules drawn for each one that is played
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClusterFinding:
     """A shrunk schedule that lost a record, diverged or got stuck on a cluster.
 
@@ -41,7 +41,7 @@ class ClusterFinding:
         }
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Fuzzed:
     """The results of a run of random schedules: counts, and findings."""
 

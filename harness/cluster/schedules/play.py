@@ -81,7 +81,9 @@ def _play(stage: Stage, schedule: Sequence[str], playing: Playing, say: Callable
             outcome, what = EventOutcome.REFUSED, str(refused)
         except NotReached as error:
             outcome, what = EventOutcome.NOT_DONE, str(error)
-        step = PlayedEvent(number, event, outcome, what, time.monotonic() - began, _seen(stage))
+        step = PlayedEvent(
+            number=number, event=event, outcome=outcome, what=what, seconds=time.monotonic() - began, seen=_seen(stage)
+        )
         playing.steps.append(step)
         say(f"{number:>3}  {event:<11} {'' if outcome is EventOutcome.DONE else f'{outcome.value}: '}{what}")
         if outcome is EventOutcome.NOT_DONE:

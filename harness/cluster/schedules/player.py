@@ -50,7 +50,7 @@ class Player:
                 self.end()
                 say(f"epochfuzz replaces the cluster, because it broke down: {error}")
                 if tried + 1 == _TRIES:
-                    return Playing(Ended.NOT_REACHED, f"the cluster broke down: {error}")
+                    return Playing(ended=Ended.NOT_REACHED, why=f"the cluster broke down: {error}")
                 continue
             if playing.ended is Ended.DIVERGED:  # a diverged cluster would influence later schedules
                 self.end()

@@ -71,9 +71,9 @@ def play(
     protocols = tuple(options.parse_protocols(named or list(GENERATIONS)))
     if len(protocols) > MOST_PROTOCOLS:
         raise BadInput(f"{len(protocols)} protocols are too many to see side by side; name at most {MOST_PROTOCOLS}")
-    start = Position(protocols, settings)
+    start = Position(protocols=protocols, settings=settings)
     if opened is not None:
-        start = Position(protocols, opened.settings, opened.events, case=opened.id)
+        start = Position(protocols=protocols, settings=opened.settings, events=opened.events, case=opened.id)
     application = Application(start, directory.resolve(), story="" if opened is None else opened.why.strip())
     try:
         server = listen(application, port)

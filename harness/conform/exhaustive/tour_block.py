@@ -166,5 +166,11 @@ def tour_block(plan: Plan, protocol: Protocol, tours: Iterable[tuple[int, Tour]]
             TourTrial(tour.events, plan.settings, known=plan.known, tour=number, edges=tour.edges, applies=tour.applies)
         )
     return TourBlock(
-        plan.command, plan.patience, protocol, plan.judged_by, tuple(trials), plan.max_failures, bound=frozenset(bound)
+        command=plan.command,
+        patience=plan.patience,
+        protocol=protocol,
+        judged_by=plan.judged_by,
+        trials=tuple(trials),
+        max_failures=plan.max_failures,
+        bound=frozenset(bound),
     )

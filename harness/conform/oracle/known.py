@@ -22,7 +22,7 @@ class KnownError(ValueError):
     """A file of known differences is not valid. The message names the error."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Known:
     """An accepted difference: `field` may differ from the model after a verb in `after`. `why` is the reason.
 
@@ -91,7 +91,15 @@ def of_document(document: Any) -> Known:
         parse_protocol(":".join((next(iter(NAMED)), ",".join(choices))))
     except ProtocolError as error:
         raise KnownError(f"choices: {error}") from None
-    return Known(document["field"], after, " ".join(document["why"].split()), protocols, choices, output, met)
+    return Known(
+        field=document["field"],
+        after=after,
+        why=" ".join(document["why"].split()),
+        protocols=protocols,
+        choices=choices,
+        output=output,
+        met=met,
+    )
 
 
 def load_known(path: Path) -> tuple[Known, ...]:

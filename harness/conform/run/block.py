@@ -6,7 +6,7 @@ or on the machine. A block and its result can be pickled.
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from epochfuzz.harness.conform.oracle.client_guarantees import CAUSED_BY_CLIENTS
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
@@ -36,6 +36,7 @@ class Trial:
 
     events: bytes
     settings: Configuration
+    _: KW_ONLY
     number: int | None = None
     case: str | None = None
     known: tuple[Known, ...] = ()
@@ -46,7 +47,7 @@ class Trial:
         return replace(self, settings=settings)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Block:
     """Schedules for one adapter process. The block ends after `max_failures` schedules with an unexpected failure.
 
@@ -143,7 +144,7 @@ class FailedTrial:
         return causes.reason(self.sighting.sent, protocol, self.trial.settings, self.fault.field)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class BlockResult:
     """The result of a block.
 

@@ -18,7 +18,7 @@ from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 _SHRINKING_PATIENCE = 0.5  # seconds for a reply while a time-out is shrunk, so that several attempts are possible
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ConformanceFinding:
     """A discrepancy under a protocol, with the shortest known schedule that shows it (`sighting`).
 
@@ -85,7 +85,14 @@ def conformance_finding(
     trial = failed.trial.under(setting.settings)
     flaw = FailedTrial(trial, sighting).known_flaw(protocol)
     return ConformanceFinding(
-        protocol, sighting, answers, trial, len(failed.sighting.sent), failed.seen, flaw, is_shrunk
+        protocol=protocol,
+        sighting=sighting,
+        answers=answers,
+        trial=trial,
+        shrunk_from=len(failed.sighting.sent),
+        seen=failed.seen,
+        known_flaw=flaw,
+        is_shrunk=is_shrunk,
     )
 
 

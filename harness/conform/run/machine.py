@@ -126,10 +126,19 @@ def _client_test(factory: Factory, setting: Setting, known: tuple[Known, ...]) -
     if not isinstance(subject, CommandSubject):
         raise ValueError("client=True needs a factory that returns a CommandSubject")
     plan = Plan(
-        tuple(subject.command), [setting.protocol], settings_for_clients(setting.settings), 0, 0,
-        judged_by=JudgedBy.PROMISES, patience=subject.patience, max_failures=1, processes_for=CLIENTS_FOR, known=known,
-        selection=Selection.BUGS, is_client=True,
-    )  # fmt: skip
+        command=tuple(subject.command),
+        protocols=[setting.protocol],
+        settings=settings_for_clients(setting.settings),
+        schedules=0,
+        seed=0,
+        judged_by=JudgedBy.PROMISES,
+        patience=subject.patience,
+        max_failures=1,
+        processes_for=CLIENTS_FOR,
+        known=known,
+        selection=Selection.BUGS,
+        is_client=True,
+    )
     return type("ConformanceTest", (ClientTest,), {"plan": plan})
 
 
@@ -292,7 +301,13 @@ class ConformanceMachine(RuleBasedStateMachine):
                 return
             sighting, trial = ConformanceFailure(fault, self.sent), Trial(self.sent, settings)
             self.nonconformity = ConformanceFinding(
-                protocol, sighting, self._answers, trial, shrunk_from=len(self.sent), seen=1, known_flaw=None
+                protocol=protocol,
+                sighting=sighting,
+                answers=self._answers,
+                trial=trial,
+                shrunk_from=len(self.sent),
+                seen=1,
+                known_flaw=None,
             )
             since = is_from_reset(fault, self.sent, protocol, settings)
             raise nonconformance(fault, self.sent, ", perhaps there since the reset" if since else "")

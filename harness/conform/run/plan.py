@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 BLOCK = 50  # schedules per process: enough that its start costs little, and few enough to divide them among jobs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """The request of a conformance run: the adapter's command, the schedules to run on it, and the oracle.
 
@@ -90,9 +90,16 @@ class Plan:
     def block_of(self, protocol: Protocol, number: int) -> Block:
         """Return block `number` under a protocol."""
         return Block(
-            self.command, self.patience, protocol, self.judged_by, tuple(self.trials(protocol, number)),
-            self.max_failures, self.is_client, before=sum(self._before(number)), total=len(self.cases) + self.schedules,
-        )  # fmt: skip
+            command=self.command,
+            patience=self.patience,
+            protocol=protocol,
+            judged_by=self.judged_by,
+            trials=tuple(self.trials(protocol, number)),
+            max_failures=self.max_failures,
+            is_client=self.is_client,
+            before=sum(self._before(number)),
+            total=len(self.cases) + self.schedules,
+        )
 
     def document(self) -> dict[str, Any]:
         """Return the plan as plain data for `from_document`. Descriptions of cases are left out."""

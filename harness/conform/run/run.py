@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MOST_NONCONFORMITIES = 5  # failures that are shrunk for each protocol; one cause seldom has more signatures
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Conformance:
     """The result of a conformance run.
 

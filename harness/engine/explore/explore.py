@@ -47,7 +47,7 @@ class NotConfirmed(Exception):
     """A replay does not confirm the schedule that a search found. One of them has a bug: don't trust the search."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Exploration:
     """The result of an exhaustive search.
 
@@ -263,7 +263,16 @@ class _Search:
         states = states or self.visited.size
         memory = self.visited.bytes * states // self.visited.size
         depth = len(self.levels) - 1
-        return Exploration(states, self.transitions, depth, complete, None, memory_exhausted, memory, self.symmetry)
+        return Exploration(
+            states=states,
+            transitions=self.transitions,
+            depth=depth,
+            complete=complete,
+            shortest=None,
+            memory_exhausted=memory_exhausted,
+            memory=memory,
+            symmetry=self.symmetry,
+        )
 
     def _shortest(self) -> bytes:
         """Return the shortest schedule that breaks a wanted property, the first in byte order. Raises NotConfirmed."""

@@ -32,7 +32,7 @@ class Ambiguous(Exception):
     """The transitions are not known: two states have equal hashes, or a successor's hash belongs to no known state."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Transitions:
     """All transitions between the states within bounds, as arrays.
 
@@ -92,9 +92,15 @@ def transitions(
     first = _hashes(as_it_is.put([start], as_it_is.as_it_is)[None, :])
     started_as = _names(first, np.zeros(1, np.int32), in_orders)
     return Transitions(
-        len(rows), numbers[parents], events, targets, _names(found, targets, in_orders), orders,
-        int(started_as[0]), bytes(expansion.alphabet),
-    )  # fmt: skip
+        states=len(rows),
+        sources=numbers[parents],
+        events=events,
+        targets=targets,
+        names=_names(found, targets, in_orders),
+        orders=orders,
+        start=int(started_as[0]),
+        alphabet=bytes(expansion.alphabet),
+    )
 
 
 def _hashes(keys: npt.NDArray[np.uint32]) -> Hashes:

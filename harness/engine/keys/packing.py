@@ -72,7 +72,7 @@ class Place:
     chunk: int = -1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Layout:
     """The form of a key: the place of each element, and the tables that compiled functions use to pack a state.
 
@@ -149,7 +149,14 @@ def _layout(places: Sequence[Place], chunks: Table) -> Layout:
     words = 1 + max(place.word for place in places)
     in_last = max(place.shift + place.element.bits for place in places if place.word == words - 1)
     tables = [_table([each for each in places if each.element.field.integer is i], words) for i in (np.int8, np.int64)]
-    return Layout(tuple(places), words, 2 * words - (in_last <= _WORD_BITS // 2), tables[0], tables[1], chunks)
+    return Layout(
+        places=tuple(places),
+        words=words,
+        halves=2 * words - (in_last <= _WORD_BITS // 2),
+        bytes_table=tables[0],
+        words_table=tables[1],
+        chunks=chunks,
+    )
 
 
 def _table(places: Sequence[Place], words: int) -> Table:

@@ -34,7 +34,7 @@ _WORTH = 1 << 20  # worth of a step that was never chosen before
 _REFUSED = 1 << 40  # above all numbers of situations, so that rejected events have numbers of their own
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Limits:
     """The limits of a chosen schedule: at most `steps` enabled events, and at most `most_slow` with a verb in `slow`.
 

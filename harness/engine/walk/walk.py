@@ -34,7 +34,7 @@ class Failure:
     schedule: int
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Tally:
     """The counted results of some random schedules.
 

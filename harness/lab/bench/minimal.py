@@ -13,7 +13,7 @@ from epochfuzz.harness.lab.mutants.proofs import judged, proofs
 _MOST_SCHEDULES = 10_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reproduced:
     """The shrunk failure of a mutant. `seconds` is the processor time for shrinking and certifying the failure.
 
@@ -56,6 +56,6 @@ def reproduce(defects: Sequence[Mutant], number: int = 0) -> Iterator[Reproduced
             bounds = proofs()[defect.name].settings
             result = certificates.certify(result.schedule, protocol, bounds, wanted, CERTIFICATE_MEMORY)
         yield Reproduced(
-            defect, len(found[1]), len(result.schedule), len(proofs()[defect.name].shortest),
-            result.certified_minimal, bounded, time.process_time() - started,
+            defect=defect, found=len(found[1]), length=len(result.schedule), proven=len(proofs()[defect.name].shortest),
+            certified=result.certified_minimal, bounded=bounded, seconds=time.process_time() - started,
         )  # fmt: skip

@@ -44,7 +44,7 @@ class Answer:
     out_of_range: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class PeerReplica:
     """The state of a replica: first the fields on its disk, then the fields that a crash clears."""
 

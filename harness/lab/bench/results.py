@@ -31,12 +31,30 @@ _LIBRARIES = ("numba", "numpy", "hypothesis", "pyspark")
 
 
 # About twenty minutes on two cores without other work.
-STANDARD = Scale(3, 4, 5, 1, 10_000_000, 500, 10_000_000, 1)
-FULL = Scale(5, 1, 20, 3, 10_000_000, 20_000, 10_000_000, 1)  # some hours
+STANDARD = Scale(
+    rounds=3,
+    step=4,
+    seeds=5,
+    hypothesis_seeds=1,
+    most=10_000_000,
+    most_elsewhere=500,
+    spark_schedules=10_000_000,
+    spark_rounds=1,
+)
+FULL = Scale(
+    rounds=5,
+    step=1,
+    seeds=20,
+    hypothesis_seeds=3,
+    most=10_000_000,
+    most_elsewhere=20_000,
+    spark_schedules=10_000_000,
+    spark_rounds=1,
+)  # some hours
 _HARDEST = 5  # mutants in the table of detections
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Measurements:
     """The results of the benchmark, and the machine that it ran on."""
 
@@ -69,7 +87,7 @@ class Measurements:
 
 def measure(scale: Scale, defects: Sequence[Mutant], doing: Callable[[str], None]) -> Measurements:
     """Run all measurements one after another, and call `doing` with a text about each step."""
-    results = Measurements(scale, machine())
+    results = Measurements(scale=scale, machine=machine())
     doing("cold start: compiling everything")
     results.cold_start = processes.cold_start(scale.rounds)
     doing("start-up of short commands")

@@ -19,7 +19,7 @@ PROTOCOL = GENERATIONS["kip-320"]
 SEARCHED = (Configuration(records=3, epochs=3), Configuration(replicas=3, records=1, epochs=2))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MeasuredSearch:
     """The speed of a search, with or without symmetry, in states per second on one core and on all cores.
 
@@ -74,9 +74,9 @@ def _searched(
 ) -> MeasuredSearch:  # fmt: skip
     alone, together = seconds
     return MeasuredSearch(
-        settings, symmetric, found,
-        Spread.of([found.states / each for each in alone]),
-        Spread.of([found.states / each for each in together]),
-        Spread.of([one / other for one, other in zip(alone, together, strict=True)]),
-        Spread.of(of_spin) if of_spin else None,
+        settings=settings, symmetric=symmetric, found=found,
+        one_core=Spread.of([found.states / each for each in alone]),
+        all_cores=Spread.of([found.states / each for each in together]),
+        ratio=Spread.of([one / other for one, other in zip(alone, together, strict=True)]),
+        spin=Spread.of(of_spin) if of_spin else None,
     )  # fmt: skip

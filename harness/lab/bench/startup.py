@@ -24,7 +24,7 @@ _FILE = "case.yaml"
 _CASE = Case(
     "cut", "A record is truncated.", Configuration(),
     parse_schedule(["produce A", "fetch B", "receive B", "fetch B", "crash B", "restart B", "notify B", "elect B"]),
-    {"hw": Expectation(()), "kip-101": Expectation(())},
+    expect={"hw": Expectation(()), "kip-101": Expectation(())},
 )  # fmt: skip
 COMMANDS = (
     ("--version",),

@@ -31,7 +31,7 @@ _names: set[str] = set()
 _PLAIN = Configuration()
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class Mutant:
     """A protocol with one mistake. `jira` names the issue if Kafka itself had the mistake.
 
@@ -114,7 +114,9 @@ def in_place_of(
         if name in _names:
             raise ValueError(f"two defects are called {name}")
         _names.add(name)
-        defect = Mutant(name, mistake, jira, protocol, in_judging, settings)
+        defect = Mutant(
+            name=name, mistake=mistake, jira=jira, protocol=protocol, in_judging=in_judging, settings=settings
+        )
         defect.and_in_place_of(rule)(function)
         return defect
 

@@ -40,7 +40,7 @@ class TableRow:
     cells: tuple[TableCell, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Exhibit:
     """A schedule that the reader can step through. `remark` is a comment such as `as expected`.
 
@@ -80,7 +80,7 @@ class CoverageSection:
     estimate: Estimate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReportPage:
     """The content of a whole report."""
 

@@ -11,7 +11,7 @@ controller's current update. A *presumed leader* believes that it leads, perhaps
 # ruff: noqa: D401 (the first line of a docstring states a violation, see Property.meaning)
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 from epochfuzz.model.kafka.clients import consumer, consumer_group
@@ -256,6 +256,7 @@ class Property:
     is_broken: Callable[[State], bool]
     violations: Callable[[Partition], Iterator[str]]
     failure: str
+    _: KW_ONLY
     permitted: Callable[[Configuration], bool] = _never
     at_end: bool = False
     is_warning: bool = False

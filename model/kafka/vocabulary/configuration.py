@@ -67,7 +67,7 @@ def _flag(meaning: str, *, is_particular: bool = False) -> Any:
     return field(default=False, metadata={"meaning": meaning, "is_particular": is_particular})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Configuration:
     """The settings of one partition. A case file's `config` has the same keys. Raises ConfigurationError.
 

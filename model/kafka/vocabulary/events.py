@@ -5,7 +5,7 @@ over the alphabet is a valid schedule. A schedule stays valid if any of its even
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields
 from enum import IntEnum
 from functools import partial
 from typing import Any
@@ -46,6 +46,7 @@ class _Verb:
     number: int
     module: str
     meaning: str
+    _: KW_ONLY
     dealt: int
     progress: int | None = None
     setting: str | None = None

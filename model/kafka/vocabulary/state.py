@@ -276,7 +276,7 @@ VARIABLES: tuple[Field, ...] = (
     Field("flight_offset", Holds.COUNT_OR_NONE, _R),  # the leader's high watermark, its LEO, or the end of an epoch
     Field("flight_epoch", Holds.EPOCH_OR_NONE, _R),  # the epoch that ends there, or that a waiting fetch carries
     # If responses survive updates: the responding leader, the fetch offset, and whether r has learned an update since.
-    Field("flight_leader", Holds.REPLICA_OR_NONE, _R, NONE, answers_survive_decisions, narrow=True),
+    Field("flight_leader", Holds.REPLICA_OR_NONE, _R, start=NONE, read=answers_survive_decisions, narrow=True),
     Field("flight_from", Holds.COUNT, _R, read=answers_survive_decisions, narrow=True),
     Field("flight_old", Holds.FLAG, _R, read=answers_survive_decisions),
     Field("flight_log_start", Holds.COUNT, _R, read=has_retention, narrow=True),  # the leader's, in any response
@@ -341,7 +341,7 @@ VARIABLES: tuple[Field, ...] = (
     Field("committed_records", Holds.RECORD_SET, read=has_transactions),
     # `late_record`: the record whose Produce request is late, NONE for none. `late_marker`: the decision on the last
     # transaction that has ended, NONE if no copy of its marker can arrive any more.
-    Field("late_record", Holds.RECORD_OR_NONE, (), NONE, has_late_requests, narrow=True),
+    Field("late_record", Holds.RECORD_OR_NONE, (), start=NONE, read=has_late_requests, narrow=True),
     Field("late_marker", Transaction, read=has_late_requests),
     # The number of power losses that lost records, up to min.insync.replicas.
     Field("lossy_failures", Holds.REPLICAS, read=lambda p: tracks_eligible_leaders(p) and loses_disks(p), narrow=True),
@@ -361,21 +361,21 @@ VARIABLES: tuple[Field, ...] = (
     # The producer's second epoch. `epoch_record`: its first record, NONE if the epoch has not begun. `epoch_offset`:
     # the offset where this epoch starts in r's log. `flight_epoch_offset`: where it starts in the log of the leader
     # that sent the response in flight to r. NONE if the log has no record of the epoch.
-    Field("epoch_record", Holds.COUNT_OR_NONE, (), NONE, begins_epochs, narrow=True),
-    Field("epoch_offset", Holds.COUNT_OR_NONE, _R, NONE, begins_epochs, narrow=True),
-    Field("flight_epoch_offset", Holds.COUNT_OR_NONE, _R, NONE, begins_epochs, narrow=True),
+    Field("epoch_record", Holds.COUNT_OR_NONE, (), start=NONE, read=begins_epochs, narrow=True),
+    Field("epoch_offset", Holds.COUNT_OR_NONE, _R, start=NONE, read=begins_epochs, narrow=True),
+    Field("flight_epoch_offset", Holds.COUNT_OR_NONE, _R, start=NONE, read=begins_epochs, narrow=True),
     # The offset of the producer snapshot that r has loaded. r does not recognise earlier records, except the last one.
     Field("snapshot_offset", Holds.COUNT, _R, read=forgets_records, narrow=True),
     # The consumer: the offset that it reads next, the epoch of the record that it read last, the leader epoch that it
     # knows, and the records that it has read.
     Field("position", Holds.COUNT, read=has_consumer, narrow=True),
-    Field("position_epoch", Holds.EPOCH_OR_NONE, (), NONE, asks_for_epoch_ends, narrow=True),
+    Field("position_epoch", Holds.EPOCH_OR_NONE, (), start=NONE, read=asks_for_epoch_ends, narrow=True),
     Field("consumer_epoch", Holds.EPOCH, read=has_consumer, narrow=True),
     Field("delivered", Holds.RECORD_SET, read=has_consumer),
     # The position that the consumer has committed, and the epoch of the record before it, NONE if it is unknown.
     Field("committed", Holds.COUNT, read=has_consumer_group, narrow=True),
-    Field("committed_epoch", Holds.EPOCH_OR_NONE, (), NONE, commits_epochs, narrow=True),
-    Field("committed_known_epoch", Holds.EPOCH_OR_NONE, (), NONE, commits_known_epochs, narrow=True),
+    Field("committed_epoch", Holds.EPOCH_OR_NONE, (), start=NONE, read=commits_epochs, narrow=True),
+    Field("committed_known_epoch", Holds.EPOCH_OR_NONE, (), start=NONE, read=commits_known_epochs, narrow=True),
 )
 
 # The constants of a run: a choice for each mechanism, the settings as numbers, and the number of the mutant that is

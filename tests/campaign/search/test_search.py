@@ -15,7 +15,13 @@ from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
 
 
 def asked(protocol, sought="no-committed-loss", *, depth=None, symmetric=True, **settings):
-    return SearchRequest(parse_protocol(protocol), Configuration(**settings), sought, depth, symmetric)
+    return SearchRequest(
+        protocol=parse_protocol(protocol),
+        settings=Configuration(**settings),
+        sought=sought,
+        depth=depth,
+        symmetric=symmetric,
+    )
 
 
 BROKEN = asked("kip-320:truncation=high_watermark", "isr-complete", records=1, epochs=1)

@@ -47,11 +47,24 @@ class Setting:
     def asks(self, client: str, key: int = 1, **values: Any) -> ProxiedMessage:
         body = request(self.messages.requests[key], client, values)
         asked = header(body)
-        return self._arrives(ProxiedMessage(self.connection, False, asked, *source(asked), body))
+        kind, number = source(asked)
+        return self._arrives(
+            ProxiedMessage(
+                connection=self.connection, is_response=False, asked=asked, kind=kind, number=number, body=body
+            )
+        )
 
     def answers(self, message: ProxiedMessage, **values: Any) -> ProxiedMessage:
         body = response(self.messages.responses[message.asked.key], values)
-        told = ProxiedMessage(self.connection, True, message.asked, message.kind, message.number, body, message.body)
+        told = ProxiedMessage(
+            connection=self.connection,
+            is_response=True,
+            asked=message.asked,
+            kind=message.kind,
+            number=message.number,
+            body=body,
+            request=message.body,
+        )
         return self._arrives(told)
 
     def _arrives(self, message: ProxiedMessage) -> ProxiedMessage:

@@ -16,7 +16,7 @@ class Written:
 
     def __init__(self, directory: Path) -> None:
         self.records = definitions(directory).records
-        self.log = ControllerLog(directory, self.records, watched="t")
+        self.log = ControllerLog(directory=directory, definitions=self.records, watched="t")
         self.file = directory / DIRECTORY / "00000000000000000000.log"
         self.file.parent.mkdir()
         self.file.touch()

@@ -22,7 +22,7 @@ def case(name: str) -> Case:
 
 
 def step(number: int, event: str, seen: ObservedState) -> PlayedEvent:
-    return PlayedEvent(number, event, EventOutcome.DONE, "", 0.0, seen)
+    return PlayedEvent(number=number, event=event, outcome=EventOutcome.DONE, what="", seconds=0.0, seen=seen)
 
 
 def test_every_cluster_event_is_an_event_of_the_model() -> None:
@@ -91,7 +91,7 @@ def test_the_comparison_points_to_the_step_of_a_violation_that_the_model_also_sh
 ) -> None:
     protocol = protocol_of(release)
     assert protocol is not None
-    assert beside(case(name).events, case(name).settings, protocol, Playing(ended)).step == step
+    assert beside(case(name).events, case(name).settings, protocol, Playing(ended=ended)).step == step
 
 
 @pytest.mark.parametrize(("ended", "last"), [(Ended.KEPT, 0), (Ended.LOST, 1), (Ended.NOT_REACHED, 1)])
@@ -101,7 +101,7 @@ def test_the_comparison_points_to_the_last_step_if_the_model_does_not_show_the_v
     protocol = protocol_of("4.3.1")
     assert protocol is not None
     same = ObservedState({"A": ("m0",), "B": ()}, "A", ("A", "B"))
-    playing = Playing(ended, steps=[step(1, "produce A", same)])
+    playing = Playing(ended=ended, steps=[step(1, "produce A", same)])
     events, settings = case("normal-replication").events, case("normal-replication").settings
     assert beside(events, settings, protocol, playing).step == last
 

@@ -154,7 +154,7 @@ class Fake:
         return self.epochs[name] + sum(each.opens_epoch and each.offset < self.learned[name] for each in self.decisions)
 
     def role(self, name: str) -> LogLine:
-        return LogLine(0.0, "", "follower", "t1-0", 0, leader=1, epoch=self.epoch(name))
+        return LogLine(at=0.0, text="", kind="follower", partition="t1-0", offset=0, leader=1, epoch=self.epoch(name))
 
     def log(self, name: str) -> list[Any]:
         return []

@@ -36,7 +36,7 @@ class Player:
     def play(self, settings: object, schedule: Sequence[str]) -> Playing:
         self.played += 1
         lost = bool(self.losing) and set(self.losing) <= set(schedule)
-        return Playing(Ended.LOST if lost else Ended.KEPT, "acknowledged and gone: m0@0" if lost else "")
+        return Playing(ended=Ended.LOST if lost else Ended.KEPT, why="acknowledged and gone: m0@0" if lost else "")
 
 
 def chooser(seed: int = 1) -> ClusterChooser:

@@ -22,7 +22,15 @@ class Recovered(Stage):
         return TopicPartition(None, 1, 0, (1, 2), (1, 2))
 
     def role(self, name: str) -> LogLine:
-        return LogLine(0.0, "", "leader" if name == "A" else "follower", self.name, 0, leader=1, epoch=0)
+        return LogLine(
+            at=0.0,
+            text="",
+            kind="leader" if name == "A" else "follower",
+            partition=self.name,
+            offset=0,
+            leader=1,
+            epoch=0,
+        )
 
     def log(self, name: str) -> list[Any]:
         return []

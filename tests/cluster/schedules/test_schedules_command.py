@@ -28,7 +28,7 @@ def plays(monkeypatch: pytest.MonkeyPatch, no_kafka: Installation) -> Callable[.
         ends = list(ended)
 
         def play(self: Player, settings: object, schedule: Sequence[str], say: object = None) -> Playing:
-            return Playing(ends.pop(0) if len(ends) > 1 else ends[0], why)
+            return Playing(ended=ends.pop(0) if len(ends) > 1 else ends[0], why=why)
 
         monkeypatch.setattr(Player, "play", play)
         monkeypatch.setattr(installation, "from_maven", lambda release: no_kafka)

@@ -45,7 +45,7 @@ for line in sys.stdin:
 """
 
 
-PLAN = Plan(HOSTILE, [parse_protocol("kip-320")], Configuration(), 20, seed=1)
+PLAN = Plan(command=HOSTILE, protocols=[parse_protocol("kip-320")], settings=Configuration(), schedules=20, seed=1)
 
 
 def run(trick: str, when: str = "event", **arguments: Any) -> Conformance:
@@ -182,7 +182,13 @@ def test_an_adapter_that_rejects_a_later_reset_is_a_finding(monkeypatch: pytest.
 
 def test_findings_under_a_protocol_are_kept_if_the_adapter_rejects_the_next_protocol() -> None:
     script = (*HOSTILE[:-1], "-c", KNOWS_ONE_PROTOCOL)
-    plan = Plan(script, [parse_protocol("kip-320"), parse_protocol("hw")], Configuration(), 3, seed=1)
+    plan = Plan(
+        command=script,
+        protocols=[parse_protocol("kip-320"), parse_protocol("hw")],
+        settings=Configuration(),
+        schedules=3,
+        seed=1,
+    )
     conformance = run_plan(plan, Processes())
     assert only_fault(conformance).field == "controller.epoch"
     assert str(conformance.ended_by) == "only kip-320"

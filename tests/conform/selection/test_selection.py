@@ -40,7 +40,15 @@ def test_random_schedules_are_equal_for_protocols_with_equal_registration() -> N
 @pytest.mark.parametrize("selection", [Selection.COVERAGE, Selection.BUGS])
 def test_a_plan_chooses_equal_schedules_with_any_size_of_blocks(selection: Selection) -> None:
     def trials(size: int) -> list[bytes]:
-        plan = Plan(SUBJECT, [KIP_320], SETTINGS, 12, 1, processes_for=size, selection=selection)
+        plan = Plan(
+            command=SUBJECT,
+            protocols=[KIP_320],
+            settings=SETTINGS,
+            schedules=12,
+            seed=1,
+            processes_for=size,
+            selection=selection,
+        )
         again = Plan.from_document(plan.document())
         return [trial.events for block in reversed(range(again.blocks)) for trial in again.trials(KIP_320, block)]
 
