@@ -12,6 +12,7 @@ from rich.console import Console
 from epochfuzz.harness.cli import campaigns, options
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
 from epochfuzz.harness.cli.output import BadInput, Exit, as_bad_input, console, files_as_bad_input, print_json
+from epochfuzz.harness.environment import extras
 from epochfuzz.harness.trace.causes import causes
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
     from epochfuzz.harness.documents import searches
     from epochfuzz.harness.engine.explore.explore import Exploration
     from epochfuzz.harness.findings.search_request import SearchRequest
+    from epochfuzz.harness.jobs.kept_search import KeptSearch
     from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
     _End = Callable[[Console, SearchRequest, Exploration, float, bool], int]
 
-_NEEDS_SPARK = options.needs("spark")
 _OF_SEARCHES = ("property_", "depth", "jobs", "symmetry", "out", "resume", "master", "remote")
-_GOING_ON = ("resume", "memory", "master", "remote", "json")  # options that a resumed search accepts
+_GOING_ON = ("resume", "memory", "jobs", "master", "remote", "json")  # options that a resumed search accepts
 
 
 class ToursAs(Enum):
@@ -37,9 +38,7 @@ class ToursAs(Enum):
 
 
 Depth = Annotated[int | None, typer.Option("--depth", min=1, help="Largest number of events in a schedule.")]
-Memory = Annotated[
-    float, typer.Option("--memory", min=0.1, help="Memory for states, in GiB. With --out, for the Spark driver.")
-]
+Memory = Annotated[float, typer.Option("--memory", min=0.1, help="Memory for states, or for the Spark driver, in GiB.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; all cores if left out.")]
 Symmetry = Annotated[
     bool,
@@ -47,11 +46,9 @@ Symmetry = Annotated[
 ]
 Out = Annotated[
     str | None,
-    typer.Option("--out", callback=_NEEDS_SPARK, help="Search on Spark, and keep the search in this directory."),
+    typer.Option("--out", help="Keep the search in this directory. It runs on Spark, or with --jobs in this process."),
 ]
-Resume = Annotated[
-    str | None, typer.Option("--resume", callback=_NEEDS_SPARK, help="Resume the search in this directory.")
-]
+Resume = Annotated[str | None, typer.Option("--resume", help="Resume the search in this directory.")]
 Tests = Annotated[
     Path | None,
     typer.Option(
@@ -100,7 +97,7 @@ def explore(
         return _own(context, model)
     _refuse_what_is_not_used(context)
     if resume is not None:
-        return _on_spark(None, resume, memory, master, remote, json)
+        return _resumed(context, resume)
     if not protocol:
         raise BadInput("give --protocol for a new search, or --resume DIR to continue one")
     (parsed,) = options.parse_protocols([protocol])
@@ -113,9 +110,11 @@ def explore(
 
     asked = SearchRequest(protocol=parsed, settings=settings, sought=property_, depth=depth, symmetric=symmetry)
     options.say_what_versions_stand_for(console(json), [parsed])
-    if out is not None:
+    if out is None:
+        return _in_memory(asked, memory, jobs, json, _end)
+    if jobs is None:
         return _on_spark(asked, out, memory, master, remote, json)
-    return _in_memory(asked, memory, jobs, json, _end)
+    return _in_directory(asked, out, memory, jobs, json)
 
 
 def _own(context: typer.Context, model: str) -> int:
@@ -146,7 +145,7 @@ def _refuse_what_is_not_used(context: typer.Context) -> None:
         dropped = [name for name in context.params if name not in _GOING_ON]
         options.refuse_with(context, dropped, "--resume")
     elif context.params["out"] is not None:
-        options.refuse_with(context, ["jobs"], "--out; set the number of cores with --master")
+        options.refuse_with(context, ["master", "remote"] if "jobs" in options.given(context) else [], "--jobs")
     else:
         options.refuse_without(context, ["master", "remote"], "--out")
     if context.params["tests"] is None:
@@ -198,7 +197,48 @@ def _refuse_what_is_there(directory: Path) -> None:
             raise BadInput(f"--tests: {directory} is not empty; name a new or empty directory")
 
 
-def _in_memory(asked: "SearchRequest", memory: float, jobs: int | None, json: bool, end: "_End") -> int:
+def _resumed(context: typer.Context, directory: str) -> int:
+    """Resume the search in a directory, in memory or on Spark as it began. Returns the exit code."""
+    from epochfuzz.harness.campaign.store.location import on_this_machine
+    from epochfuzz.harness.jobs import kept_search
+
+    given = context.params
+    here = on_this_machine(directory)
+    if here is not None and kept_search.is_in(here):
+        options.refuse_with(context, ["master", "remote"], f"--resume {directory}, which holds a search without Spark")
+        return _in_directory(None, directory, given["memory"], given["jobs"], given["json"])
+    options.refuse_with(context, ["jobs"], f"--resume {directory}, which holds no search without Spark")
+    return _on_spark(None, directory, given["memory"], given["master"], given["remote"], given["json"])
+
+
+def _in_directory(asked: "SearchRequest | None", directory: str, memory: float, jobs: int | None, json: bool) -> int:
+    """Run the requested search in memory, and keep its progress in a directory. Returns the exit code.
+
+    If `asked` is None, resume the search that the directory holds.
+    """
+    from epochfuzz.harness.campaign.store.location import on_this_machine
+    from epochfuzz.harness.findings.search_request import command_to_resume
+    from epochfuzz.harness.jobs.kept_search import KeptSearch
+    from epochfuzz.harness.jobs.unfinished import ProgressError
+
+    here = on_this_machine(directory)
+    if here is None:
+        raise BadInput(f"{directory} is not on this machine, and only Spark can write it; leave out --jobs")
+    with as_ctrl_c(), as_bad_input(ProgressError):
+        kept = KeptSearch.load(here) if asked is None else KeptSearch.start(here, asked)
+        try:
+            code = _in_memory(kept.asked, memory, jobs, json, _end, kept)
+        except KeyboardInterrupt:
+            campaigns.note(f"not finished; resume with: {command_to_resume(directory)}")
+            raise
+    if code == Exit.GOAL_UNMET:
+        campaigns.note(f"resume with more memory: {command_to_resume(directory)} --memory {2 * memory:g}")
+    return code
+
+
+def _in_memory(
+    asked: "SearchRequest", memory: float, jobs: int | None, json: bool, end: "_End", kept: "KeptSearch | None" = None
+) -> int:
     """Run the requested search in memory, and show its result with the function `end`. Returns the exit code."""
     from epochfuzz.harness.engine.explore import explore as engine
     from epochfuzz.harness.views.progress import show_search
@@ -206,12 +246,14 @@ def _in_memory(asked: "SearchRequest", memory: float, jobs: int | None, json: bo
     out = console(json)
     limit = int(memory * engine.GIBIBYTE)
     out.print(f"{asked.heading}\nmemory for states: at most {memory:g} GiB", markup=False)
+    if kept is not None:
+        out.print(f"kept in {kept.path}", markup=False, soft_wrap=True)
     with show_search(out) as progress:
         searched = engine.timed(
             asked.protocol, asked.settings, asked.wanted, asked.depth, limit, progress.searched,
-            jobs=jobs, symmetric=asked.symmetric,
+            jobs=jobs, symmetric=asked.symmetric, keeper=kept,
         )  # fmt: skip
-    return end(out, asked, searched.exploration, searched.seconds, json)
+    return end(out, asked, searched.exploration, searched.seconds if kept is None else kept.seconds, json)
 
 
 def _on_spark(
@@ -221,13 +263,15 @@ def _on_spark(
 
     If `asked` is None, resume the search that the directory holds.
     """
+    extras.require("spark")
+    from epochfuzz.harness.findings.search_request import command_to_resume
     from epochfuzz.harness.views.progress import show_search
 
     out = console(json)
     if asked is None:
         _require_search(directory, remote)
     with campaigns.spark_session(master, remote, directory, memory) as spark:
-        from epochfuzz.harness.campaign.search.search import SearchCampaign, command_to_resume
+        from epochfuzz.harness.campaign.search.search import SearchCampaign
 
         search = (
             SearchCampaign.load(spark, directory) if asked is None else SearchCampaign.start(spark, directory, asked)

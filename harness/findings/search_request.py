@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, dataclass, field, fields
+from shlex import quote
 from typing import Any
 
 from epochfuzz.harness.environment.version import epochfuzz_version, model_digest
@@ -47,3 +48,8 @@ class SearchRequest:
         values = json.loads(text)
         protocol, settings = parse_protocol(values.pop("protocol")), Configuration(**values.pop("settings"))
         return SearchRequest(protocol=protocol, settings=settings, **values)
+
+
+def command_to_resume(uri: str) -> str:
+    """Return the command that resumes the search in the directory `uri`."""
+    return f"epochfuzz explore --resume {quote(uri)}"

@@ -62,7 +62,10 @@ KINDS = {
     "fuzz": kind("fuzz --protocol hw --schedules 300000 --seed 7 --jobs 1 --certify 0 --out kept"),
     "conform": kind(f"{RANDOM} 24 --processes-for 3 --jobs 2 --out kept", *DEFECTIVE),
     "conform-exhaustive": kind(f"{EXHAUSTIVE} --out kept", *DEFECTIVE),
-    "explore": kind("explore --protocol kip-320 --replicas 3 --records 2 --epochs 1 --jobs 1"),
+    "explore": kind(
+        "explore --protocol kip-320 --replicas 3 --records 2 --epochs 1 --jobs 1 --out kept",
+        resume="explore --resume kept --jobs 1",
+    ),
     "campaign-walk": kind(
         "campaign run --protocol hw --schedules 10000 --seed 7 --certify 0 --out kept",
         *ON_SPARK,

@@ -14,17 +14,12 @@ from epochfuzz.harness.campaign.store.directory import CampaignDirectory
 from epochfuzz.harness.campaign.store.errors import CampaignError
 from epochfuzz.harness.engine.explore.explore import Exploration, SearchProgress, confirm
 from epochfuzz.harness.environment.version import model_digest
-from epochfuzz.harness.findings.search_request import SearchRequest
+from epochfuzz.harness.findings.search_request import SearchRequest, command_to_resume
 
 ASKED = pa.schema({"asked": pa.string()})  # the request (SearchRequest.text)
 OUTCOME = pa.schema({"shortest": pa.binary()})  # the schedule that breaks the property, once it is found
 
 Report = Callable[[SearchProgress], None]
-
-
-def command_to_resume(uri: str) -> str:
-    """Return the command that resumes the search in the directory `uri`."""
-    return f"epochfuzz explore --resume {shlex.quote(uri)}"
 
 
 class SearchCampaign:

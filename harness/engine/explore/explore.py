@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from math import inf
+from typing import Protocol as Interface
 
 import numba
 import numpy as np
@@ -28,7 +29,7 @@ from epochfuzz.harness.engine.explore.expansion import (
     Level,
 )
 from epochfuzz.harness.engine.explore.retrace import NOTHING_MET, Retrace
-from epochfuzz.harness.engine.explore.shards import SHARDS
+from epochfuzz.harness.engine.explore.shards import SHARDS, Array
 from epochfuzz.harness.engine.explore.visited import Visited
 from epochfuzz.harness.engine.keys import packing, symmetry
 from epochfuzz.harness.engine.runtime.threads import Threads, cores
@@ -89,6 +90,26 @@ class SearchProgress:
     waiting: int
 
 
+class Resumable(Interface):
+    """The interface of a search for a Keeper."""
+
+    def pieces(self) -> Iterator[Array]:
+        """Yield arrays with the progress of the search. Valid until the search goes on."""
+
+    def restore(self, pieces: Iterator[Array]) -> None:
+        """Take over the progress from `pieces`. Raises MemoryEnded."""
+
+
+class Keeper(Interface):
+    """The interface of an object that keeps the progress of a search, so that a later process can resume the search."""
+
+    def restore(self, search: Resumable) -> None:
+        """Restore the kept progress, if there is any. Called before the search begins."""
+
+    def keep(self, search: Resumable) -> None:
+        """Keep the progress. Called after each wave of states."""
+
+
 def explore(
     protocol: Protocol,
     settings: Settings,
@@ -102,6 +123,7 @@ def explore(
     jobs: int | None = None,
     symmetric: bool = True,
     after: bytes = b"",
+    keeper: Keeper | None = None,
 ) -> Exploration:
     """Search breadth first for a shortest schedule that breaks one of the `wanted` properties (a bit for each).
 
@@ -113,14 +135,18 @@ def explore(
     With `holding` protocols, a schedule counts only if none of these breaks any property, at an event or at the end.
     All protocols run side by side. If `met` is not empty, it has an element for each situation (coverage point). The
     search sets the element to 1 if `protocol` reaches the situation. `symmetric`: if the model allows it, one state
-    represents all states that differ only in the names of replicas.
+    represents all states that differ only in the names of replicas. `keeper` keeps the progress of the search, which
+    then has no `met`.
 
-    Raises DoesNotFit for a state that does not fit into a key. Raises NotConfirmed if a replay of the schedule does not
+    Raises DoesNotFit for a state that does not fit into a key. Raises MemoryEnded if the memory is too small for the
+    progress of the keeper. Raises NotConfirmed if a replay of the schedule does not
     break the property.
     """
     protocols = (protocol, *holding)
     with Threads(min(jobs or cores(), CHUNKS)) as threads:
-        search = _Search(protocols, settings, wanted, memory, met, threads, symmetric, after)
+        search = _Search(protocols, settings, wanted, memory, met, threads, symmetric, after, keeper)
+        if keeper is not None:
+            keeper.restore(search)
         return dict(search.run({wanted: inf if depth is None else depth}, report))[wanted]
 
 
@@ -165,6 +191,18 @@ def visit(
     return search.visited, search.levels, search.expansion
 
 
+@dataclass
+class _LevelProgress:
+    """The progress within a level: the number of its states that were expanded, and whether they have new successors.
+
+    `transitions` is the number of transitions up to the level before.
+    """
+
+    transitions: int
+    expanded: int = 0
+    found_any: bool = False
+
+
 class _Search:
     """A breadth-first search. `levels` holds the rows of the states at each distance from the start.
 
@@ -173,16 +211,33 @@ class _Search:
 
     def __init__(
         self, protocols: Sequence[Protocol], settings: Settings, wanted: int, memory: int, met: np.ndarray,
-        threads: Threads, symmetric: bool, after: bytes,
+        threads: Threads, symmetric: bool, after: bytes, keeper: Keeper | None = None,
     ) -> None:  # fmt: skip
         self.protocols, self.settings, self.wanted, self.met, self.threads = protocols, settings, wanted, met, threads
-        self.after = after
+        self.after, self._keeper = after, keeper
         starts, self.expansion, self.symmetry = prepared(protocols, settings, wanted, symmetric, threads.jobs, after)
         self.visited = Visited(self.expansion.halves, memory)
         self.expansion.put(starts, self.expansion.canonical)
         self.visited.add(self.expansion.outbox, 1, threads)
         self.levels = [Level(np.zeros(SHARDS, np.int64), self.visited.sizes.copy())]
         self.transitions = 0
+        self._level = _LevelProgress(self.transitions)
+
+    def pieces(self) -> Iterator[Array]:
+        """Yield arrays with the progress of the search (Resumable.pieces)."""
+        level = self._level
+        yield np.array([level.ends for level in self.levels])
+        yield np.array([self.transitions, level.transitions, level.expanded, level.found_any])
+        yield from self.visited.pieces()
+
+    def restore(self, pieces: Iterator[Array]) -> None:
+        """Take over the progress from `pieces` (Resumable.restore). Raises MemoryEnded."""
+        ends = next(pieces)
+        self.transitions, transitions, expanded, found_any = next(pieces).tolist()
+        if not self.visited.restore(pieces, self.threads):
+            raise MemoryEnded(f"the search has {ends[-1].sum():,} states, which need more memory")
+        self.levels = [Level(*each) for each in zip([np.zeros(SHARDS, np.int64), *ends], ends, strict=False)]
+        self._level = _LevelProgress(transitions, expanded, bool(found_any))
 
     def run(
         self, depths: Mapping[int, float], report: Callable[[SearchProgress], None] = lambda progress: None
@@ -193,7 +248,7 @@ class _Search:
         """
         remaining = dict(depths)
         while remaining:
-            level, transitions = self.levels[-1], self.transitions
+            level = self.levels[-1]
             covered = [wanted for wanted, depth in remaining.items() if len(self.levels) > depth or not level.size]
             result = self._result(complete=not level.size) if covered else None
             if result is None:
@@ -201,10 +256,12 @@ class _Search:
                 result = self._expand_level(level, len(self.levels) == max(remaining.values()), report)
                 if result is None:
                     self.levels.append(Level(level.ends, self.visited.sizes.copy()))
+                    self._level = _LevelProgress(self.transitions)
                     continue
                 # The search is done with the properties that this schedule breaks. It repeats the level for the others.
                 covered = [wanted for wanted in remaining if self._is_answered(wanted, result)]
-                self.transitions = transitions
+                self.transitions = self._level.transitions
+                self._level = _LevelProgress(self.transitions)
             for wanted in covered:
                 del remaining[wanted]
                 yield wanted, result
@@ -222,21 +279,24 @@ class _Search:
 
         A level is the states at one distance from the start. The search keeps no successors of the last level.
         """
-        found_any, states, transitions = False, int(level.ends.sum()), self.transitions
-        for first in range(0, level.size, _WAVE):
+        states, progress = int(level.ends.sum()), self._level
+        for first in range(progress.expanded, level.size, _WAVE):
             wave = self._expand_wave(level, first)
             for expanded in wave:
                 if expanded.ended == DOES_NOT_FIT:
                     self._raise_does_not_fit(expanded.row)
                 if expanded.ended == BROKEN:
-                    return replace(self._result(states), transitions=transitions, shortest=self._shortest())
+                    return replace(self._result(states), transitions=progress.transitions, shortest=self._shortest())
             self.transitions += sum(each.applied for each in wave)
-            found_any |= any(each.entries for each in wave)
+            progress.found_any |= any(each.entries for each in wave)
             if not is_last and not self.visited.add(self.expansion.outbox, len(wave), self.threads):
                 return self._result(memory_exhausted=True)
             waiting = self.visited.size - int(level.starts.sum()) - first
             report(SearchProgress(len(self.levels) - 1, self.visited.size, self.transitions, waiting))
-        if is_last and found_any:
+            progress.expanded = first + _WAVE
+            if self._keeper is not None:
+                self._keeper.keep(self)
+        if is_last and progress.found_any:
             self.levels.append(level)
             return self._result()
         return None
@@ -356,9 +416,12 @@ def timed(
     *,
     jobs: int | None,
     symmetric: bool,
+    keeper: Keeper | None = None,
 ) -> Timed:
     """Run `explore`, and measure its duration without compilation."""
     explore(protocol, settings, wanted, depth=1)
     started = time.monotonic()
-    exploration = explore(protocol, settings, wanted, depth, memory, report, jobs=jobs, symmetric=symmetric)
+    exploration = explore(
+        protocol, settings, wanted, depth, memory, report, jobs=jobs, symmetric=symmetric, keeper=keeper
+    )
     return Timed(exploration, time.monotonic() - started)

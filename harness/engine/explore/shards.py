@@ -5,7 +5,7 @@ The hash of a row's contents determines the row's shard, so threads that fill di
 
 import mmap
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ _FIRST_SLOTS = 64  # initial size of each shard's table
 _MOST_LOAD = 0.8
 _SLOT = 4  # bytes
 _LEAST_GROWTH = 64  # a table that can grow by less than this part of its size is full
+_PIECE = 1 << 20  # rows of a piece (see Shards.pieces)
 _MOST_ROWS = (1 << 32) // SHARDS - 2 * BLOCK  # of a shard: parts.py stores the index of a row in 32 bits
 _NO_RESERVE = 0x4000 if sys.platform == "linux" else 0  # MAP_NORESERVE, for which Python 3.11 has no name
 
@@ -84,9 +85,37 @@ class Shards:
         if (grown - slots) * SHARDS * _SLOT > spare or grown - slots < slots // _LEAST_GROWTH:
             return False
         self.table = np.zeros((SHARDS, grown), np.uint32)
+        self.enter(threads, fill, keys)
+        return True
+
+    def enter(self, threads: Threads, fill: Callable[..., None], keys: Any) -> None:
+        """Enter all rows into empty hash tables. `fill` and `keys` are as for `enlarge`."""
         tasks = SHARDS if self.size > BLOCK * SHARDS else 1
         threads.run(tasks, lambda task, _: fill(keys, self.sizes, self.table, *shards_of(task, tasks)))
+
+    def pieces(self) -> Iterator[Array]:
+        """Yield the sizes of the shards, the size of a hash table, and the rows in pieces, for `restore`."""
+        yield self.sizes
+        yield np.array(self.table.shape[1])
+        for first, end in self._ranges():
+            yield self.rows[first:end]
+
+    def restore(self, pieces: Iterator[Array]) -> bool:
+        """Take over the rows from `pieces`, with empty hash tables. Returns False if the rows exceed the limit."""
+        sizes = next(pieces)
+        if sizes.max() > self.limit:
+            return False
+        self.sizes[:] = sizes
+        self.table = np.zeros((SHARDS, int(next(pieces))), np.uint32)
+        for first, end in self._ranges():
+            self.rows[first:end] = next(pieces)
         return True
+
+    def _ranges(self) -> Iterator[tuple[int, int]]:
+        """Yield (first, end) of consecutive runs of rows that contain all rows of all shards."""
+        all_rows = -(-int(self.sizes.max()) // BLOCK) * BLOCK * SHARDS
+        for first in range(0, all_rows, _PIECE):
+            yield first, min(first + _PIECE, all_rows)
 
 
 def table_for(most: int) -> Array:

@@ -4,7 +4,7 @@ A state is a pair of parts (see parts.py). A lookup compares whole keys, so a co
 skip a state. The set does not record how the search reached a state; retrace.py recomputes this.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -94,21 +94,34 @@ class Visited:
 
         `coming` has the number of these states for each shard. The function assumes that all states and parts are new.
         """
-        parts = [
-            (part.shards, box.counts[:chunks, side].sum(axis=0), fill_parts, part.shards.rows)
-            for side, part in enumerate(self._parts)
-        ]
-        more: list[tuple[Shards, Counts, Callable[..., None], Any]] = [
-            (self._states, coming, fill_table, self.stored),
-            *parts,
-        ]
-        rows = sum(shards.bytes_for(some) for shards, some, _, _ in more)
+        comings = coming, *(box.counts[:chunks, side].sum(axis=0) for side in (LEFT, RIGHT))
+        more = [(*each, some) for each, some in zip(self._filled(), comings, strict=True)]
+        rows = sum(shards.bytes_for(some) for shards, _, _, some in more)
         if self.bytes + rows > self.memory:
             return False
         return all(
-            shards.enlarge(some, self.memory - self.bytes - rows, threads, compiled(fill), keys)
-            for shards, some, fill, keys in more
+            shards.enlarge(some, self.memory - self.bytes - rows, threads, fill, keys)
+            for shards, fill, keys, some in more
         )
+
+    def _filled(self) -> list[tuple[Shards, Callable[..., None], Any]]:
+        """Return the shards of the states and of the parts, each with the arguments `fill` and `keys` of `enlarge`."""
+        parts = [(part.shards, compiled(fill_parts), part.shards.rows) for part in self._parts]
+        return [(self._states, compiled(fill_table), self.stored), *parts]
+
+    def pieces(self) -> Iterator[Array]:
+        """Yield arrays with all states, for `restore`."""
+        for shards, _, _ in self._filled():
+            yield from shards.pieces()
+
+    def restore(self, pieces: Iterator[Array], threads: Threads) -> bool:
+        """Take over the states from `pieces`. Returns False if they exceed the memory, perhaps after a part of them."""
+        filled = self._filled()
+        if not all(shards.restore(pieces) for shards, _, _ in filled) or self.bytes > self.memory:
+            return False
+        for shards, fill, keys in filled:
+            shards.enter(threads, fill, keys)
+        return True
 
     def put_aside(self, key: Array) -> int:
         """Store a key outside of the set, until the next call. Returns the number of its row in shard 0."""
