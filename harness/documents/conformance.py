@@ -5,6 +5,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from epochfuzz.harness.documents.parts import Causes, Estimate, Linked, Proof, Settings
+from epochfuzz.harness.documents.records import Played
 
 
 class Nonconformity(Proof, Linked):
@@ -38,29 +39,21 @@ class ExplainedNonconformity(Nonconformity, Causes):
     """A nonconformity with a schedule that breaks a property in the model too, and the causes of this violation."""
 
 
-class Played(TypedDict):
-    """Counts of transitions. The adapter's events can reach `reachable` of them, and the run played `played` of them.
-
-    `differing` counts the played transitions that showed a difference between the system under test and the model.
-    `behind` counts the transitions that can be reached only after a differing transition.
-    """
-
-    reachable: int
-    played: int
-    differing: int
-    behind: int
-
-
-class Transitions(Played):
+class Transitions(TypedDict):
     """The result of `conform --exhaustive`, which plays every transition within bounds on the system under test.
 
-    The inherited counts are for events that the model applies. `refused` has the same counts for events that the model
-    rejects, None if these events were not sent. `complete` is True if every reachable transition was played.
+    The numbers of transitions are those of `Played`, for events that the model applies. `refused` has the same numbers
+    for events that the model rejects, None if these events were not sent. `complete` is True if every reachable
+    transition was played.
     """
 
     replicas: int
     records: int
     epochs: int
+    reachable: int
+    played: int
+    differing: int
+    behind: int
     refused: Played | None
     complete: bool
 

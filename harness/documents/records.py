@@ -52,6 +52,25 @@ class Discovery:
     situations: int
 
 
+@dataclass(frozen=True)
+class Played:
+    """Numbers of transitions: `reachable` with the events that the adapter supports, and `played` in the run.
+
+    `differing` is the number of transitions at which the system under test differs from the model. `behind` is the
+    number of transitions that were not played because every path to them has a differing transition.
+    """
+
+    reachable: int
+    played: int
+    differing: int
+    behind: int
+
+    @property
+    def is_complete(self) -> bool:
+        """True if every reachable transition was played."""
+        return self.played == self.reachable
+
+
 @dataclass(frozen=True, kw_only=True)
 class Scale:
     """The size of a benchmark.

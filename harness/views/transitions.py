@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from rich import filesize
 
-from epochfuzz.harness.conform.exhaustive.counts import Counts
 from epochfuzz.harness.conform.exhaustive.graph import Tour
 from epochfuzz.harness.conform.exhaustive.tour_files import Size, TourFiles, WrittenTours, line
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
+from epochfuzz.harness.documents.records import Played
 from epochfuzz.harness.text.plain import fields_of
 from epochfuzz.harness.trace.replay import replay
 from epochfuzz.harness.views import conformance as report
@@ -75,15 +75,14 @@ def document(conformance: Conformance, plan: Plan) -> "documents.Transitions | N
     toured, settings = conformance.toured, plan.settings
     if toured is None:
         return None
-    applied: documents.Played = fields_of(toured.applied)
-    return {
+    played: documents.Transitions = fields_of(toured.applied) | {
         "replicas": settings.replicas,
         "records": settings.records,
         "epochs": settings.epochs,
-        **applied,
         "refused": None if toured.refused is None else fields_of(toured.refused),
         "complete": toured.is_complete,
     }
+    return played
 
 
 def to_be_written(size: Size) -> Iterator[str]:
@@ -111,7 +110,7 @@ def _goes_on(kept: Path) -> str:
     )
 
 
-def _verdict(conformance: Conformance, plan: Plan, of_all: Counts) -> str:
+def _verdict(conformance: Conformance, plan: Plan, of_all: Played) -> str:
     (protocol,) = plan.protocols
     within = f"{of_all.reachable:,} transitions reachable with {report.bounds_text(plan.settings)}"
     judged = f"checked by {plan.judged_by}"
@@ -128,14 +127,14 @@ def _verdict(conformance: Conformance, plan: Plan, of_all: Counts) -> str:
     )
 
 
-def _refused(of_refused: Counts) -> str:
+def _refused(of_refused: Played) -> str:
     return (
         f"{of_refused.played:,} of {of_refused.reachable:,} events that a state does not enable were sent there"
         f"{_differ(of_refused)}"
     )
 
 
-def _differ(some: Counts) -> str:
+def _differ(some: Played) -> str:
     parts = [f"; {some.differing:,} differ"] if some.differing else []
     parts += [f"; {some.behind:,} lie only behind differing ones, and were not played"] if some.behind else []
     return "".join(parts)

@@ -6,26 +6,8 @@ import numpy as np
 
 from epochfuzz.harness.conform.exhaustive.graph import Graph
 from epochfuzz.harness.conform.exhaustive.tour_progress import TourProgress
+from epochfuzz.harness.documents.records import Played
 from epochfuzz.harness.engine.explore.tours import Flags
-
-
-@dataclass(frozen=True)
-class Counts:
-    """Numbers of transitions: `reachable` with the events that the adapter supports, and `played` in the run.
-
-    `differing` is the number of transitions at which the system under test differs from the model. `behind` is the
-    number of transitions that were not played because every path to them has a differing transition.
-    """
-
-    reachable: int
-    played: int
-    differing: int
-    behind: int
-
-    @property
-    def is_complete(self) -> bool:
-        """True if every reachable transition was played."""
-        return self.played == self.reachable
 
 
 @dataclass(frozen=True)
@@ -36,8 +18,8 @@ class Toured:
     event that the adapter does not support. `is_complete` means that the run played every transition that it could.
     """
 
-    applied: Counts
-    refused: Counts | None
+    applied: Played
+    refused: Played | None
     lacking: int
     is_complete: bool
 
@@ -49,7 +31,7 @@ def toured(graph: Graph, standing: TourProgress, is_complete: bool) -> Toured:
     return Toured(applied, refused, _sum(~graph.refused) - applied.reachable, is_complete)
 
 
-def counts(graph: Graph, standing: TourProgress, refused: bool) -> Counts:
+def counts(graph: Graph, standing: TourProgress, refused: bool) -> Played:
     """Return the counts for the enabled events, or with `refused` for the events that are not enabled.
 
     An event that only a bound of the run forbids is not counted.
@@ -57,7 +39,7 @@ def counts(graph: Graph, standing: TourProgress, refused: bool) -> Counts:
     nothing = np.zeros(graph.size, bool)
     chosen = graph.reached(nothing) & (graph.refused == refused) & ~standing.bound
     reachable_yet = graph.reached(standing.differing) | standing.played
-    return Counts(
+    return Played(
         _sum(chosen), _sum(chosen & standing.played), _sum(chosen & standing.differing),
         _sum(chosen & ~reachable_yet),
     )  # fmt: skip

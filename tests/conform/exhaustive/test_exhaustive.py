@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from epochfuzz.harness.conform.exhaustive.counts import Counts, Toured
+from epochfuzz.harness.conform.exhaustive.counts import Toured
 from epochfuzz.harness.conform.exhaustive.tour_block import TourResult
 from epochfuzz.harness.conform.protocol.process import LineProcess
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
+from epochfuzz.harness.documents.records import Played
 from epochfuzz.harness.views import transitions
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
@@ -51,7 +52,7 @@ def test_exhaustive_conform_plays_all_transitions_of_a_conforming_adapter_and_sa
 def test_the_summary_of_a_complete_exhaustive_run_counts_the_differing_transitions() -> None:
     bounds = Configuration(replicas=2, records=1, epochs=0)
     plan = Plan(command=REFERENCE, protocols=[parse_protocol("kip-320")], settings=bounds, schedules=0, seed=0)
-    played = Conformance(toured=Toured(Counts(256, 256, differing=2, behind=0), None, 0, is_complete=True))
+    played = Conformance(toured=Toured(Played(256, 256, differing=2, behind=0), None, 0, is_complete=True))
     assert next(transitions.summary(played, plan, None)) == (
         "The system under test conforms to kip-320 on all 256 transitions reachable with 2 replicas, 1 record and"
         " 0 epoch changes, except 2 that differ, each by one path to its state, checked by lock-step:"
