@@ -75,13 +75,15 @@ def document(conformance: Conformance, plan: Plan) -> "documents.Transitions | N
     toured, settings = conformance.toured, plan.settings
     if toured is None:
         return None
-    played: documents.Transitions = fields_of(toured.applied) | {
-        "replicas": settings.replicas,
-        "records": settings.records,
-        "epochs": settings.epochs,
-        "refused": None if toured.refused is None else fields_of(toured.refused),
-        "complete": toured.is_complete,
-    }
+    bounds = {"replicas": settings.replicas, "records": settings.records, "epochs": settings.epochs}
+    played: documents.Transitions = (
+        bounds
+        | fields_of(toured.applied)
+        | {
+            "refused": None if toured.refused is None else fields_of(toured.refused),
+            "complete": toured.is_complete,
+        }
+    )
     return played
 
 
