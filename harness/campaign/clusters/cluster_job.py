@@ -25,7 +25,7 @@ from epochfuzz.harness.environment import extras
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
 if TYPE_CHECKING:
-    from epochfuzz.harness.campaign.clusters.play_blocks import Playground
+    from epochfuzz.harness.campaign.clusters.play_blocks import BlockPlayer
     from epochfuzz.harness.campaign.run.campaign import Campaign, Progress
 
 _SHRINK = "epochfuzz.harness.campaign.clusters.cluster_tasks:shrink_sightings"
@@ -55,7 +55,7 @@ class Clusters(Job[ClusterOutcome]):
     BLOCKS = plays.BLOCKS
     LONGEST_WAVE = TASK = 120.0  # seconds; a task is long, because its cluster takes about ten seconds to start
 
-    playground: "Playground"  # set while a task runs
+    block_player: "BlockPlayer"  # set while a task runs
 
     def __init__(self, asked: ClusterParameters) -> None:
         self.parameters = asked
@@ -118,16 +118,16 @@ class Clusters(Job[ClusterOutcome]):
     @contextmanager
     def equipped(self) -> Iterator[None]:
         """Provide a cluster for this task. The cluster starts at the first schedule, and stops with the task."""
-        from epochfuzz.harness.campaign.clusters.play_blocks import Playground
+        from epochfuzz.harness.campaign.clusters.play_blocks import BlockPlayer
         from epochfuzz.harness.cluster.schedules.player import Player
 
         with Player(installation.from_maven(self.parameters.release), None) as player:
-            self.playground = Playground(player, self.parameters)
+            self.block_player = BlockPlayer(player, self.parameters)
             yield
 
     def block(self, number: int) -> dict[str, Any]:
         """Play the schedules of a block on the task's cluster, and return the block's row. Raises ClusterError."""
-        return self.playground.block(number)
+        return self.block_player.block(number)
 
     @property
     def counted(self) -> tuple[str, ...]:

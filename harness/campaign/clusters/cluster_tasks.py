@@ -20,4 +20,4 @@ def shrink_sightings(argument: dict[str, Any], numbers: Batches) -> Batches:
     with asked.equipped():
         for number in each(numbers):
             played, seen = argument["sightings"][number]
-            yield pa.RecordBatch.from_pylist([asked.playground.shrunk(played, seen)], schema=plays.SHRUNK)
+            yield pa.RecordBatch.from_pylist([asked.block_player.shrunk(played, seen)], schema=plays.SHRUNK)

@@ -6,15 +6,13 @@ from dataclasses import asdict
 from typing import Any
 
 from epochfuzz.harness.cases.case import Case
-from epochfuzz.harness.cluster.schedules.beside import beside, settings_of
 from epochfuzz.harness.cluster.schedules.choose import ClusterChooser
 from epochfuzz.harness.cluster.schedules.ends import FINDINGS
-from epochfuzz.harness.cluster.schedules.fuzzed import ClusterFinding, Fuzzed, as_json, from_json
+from epochfuzz.harness.cluster.schedules.fuzzed import Fuzzed, as_json, from_json
 from epochfuzz.harness.cluster.schedules.fuzzed_case import case_of
 from epochfuzz.harness.cluster.schedules.player import Player
-from epochfuzz.harness.cluster.schedules.shorten import shortened
+from epochfuzz.harness.cluster.schedules.playground import Playground
 from epochfuzz.harness.conform.run.selection import Selection
-from epochfuzz.harness.documents.cluster_records import Ended, Playing
 from epochfuzz.harness.jobs.unfinished import Request, UnfinishedRun
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import schedule_texts
@@ -52,7 +50,8 @@ class Fuzzer:
     ) -> None:
         self.result = Fuzzed()
         self._turn = 0
-        self._player, self.protocol, self.settings, self.seed = player, protocol, settings, seed
+        self._playground = Playground(player, protocol, settings)
+        self.protocol, self.settings, self.seed = protocol, settings, seed
         self._keep = keep
         self._chooser = ClusterChooser(protocol, settings, seed, selection)
         self._unfinished = unfinished
@@ -86,33 +85,16 @@ class Fuzzer:
         return self.result
 
     def _one(self, number: int, events: bytes, say: Callable[[str], None]) -> None:
-        playing = self._play(events)
-        model = self._model(events, playing)
+        playing = self._playground.play(events)
+        model = self._playground.in_model(events, playing)
         self.result.add(number, len(playing.steps), playing.ended, playing.why, model)
         kind = playing.ended, model
         if playing.ended in FINDINGS and kind not in self._kinds:
             say(f"schedule {number}: {playing.ended}: {playing.why}; shrinking {len(events)} events")
-            finding = self._shrunk(number, events, playing)
+            finding, replays = self._playground.shrunk(number, events, playing)
+            self.result.replays += replays
             self._kinds.add(kind)
             self.result.findings.append(finding)
             if self._keep is not None:
                 self._keep(case_of(finding, self.protocol, self.settings, self.seed))
             say(f"  {'; '.join(schedule_texts(finding.events))} (the model: {finding.model})")
-
-    def _play(self, events: bytes) -> Playing:
-        return self._player.play(settings_of(self.settings), schedule_texts(events))
-
-    def _model(self, events: bytes, playing: Playing) -> Ended:
-        return beside(events, self.settings, self.protocol, playing).ended
-
-    def _shrunk(self, number: int, events: bytes, playing: Playing) -> ClusterFinding:
-        shrunk, best, replays = shortened(events, playing, self._play)
-        self.result.replays += replays
-        return ClusterFinding(
-            number=number,
-            events=shrunk,
-            shrunk_from=len(events),
-            ended=best.ended,
-            why=best.why,
-            model=self._model(shrunk, best),
-        )
