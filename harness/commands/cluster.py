@@ -84,12 +84,8 @@ def run(
     - `epochfuzz cluster run re-elected-leader-under-load --end kill --runs 10`
     - `epochfuzz cluster run re-elected-leader --out build/lost --keep-data`, for `epochfuzz audit build/lost/run-1`
     """
-    if scenario is Scenario.UNDER_LOAD and (
-        control is not None or election is not Election.ADMIN or end is FailureMode.PAUSE
-    ):
-        raise BadInput(
-            f"{scenario.value} needs --end term or --end kill, and can't be combined with --election or --control"
-        )
+    variant = Variant(end, election, control)
+    _refuse_variant(scenario, variant)
     if kafka_home is not None and not kafka_home.is_dir():
         raise BadInput(f"--kafka-home: {kafka_home} is not a directory; name the directory of an unpacked Kafka")
 
@@ -98,8 +94,6 @@ def run(
     from epochfuzz.harness.cluster.runs import ScenarioRequest
     from epochfuzz.harness.views import play_links
 
-    variant = Variant(end, election, control)
-    command = _command(scenario, variant, release, repair)
     request = ScenarioRequest(
         scenario=scenario,
         variant=variant,
@@ -107,7 +101,7 @@ def run(
         home=kafka_home,
         repair=repair,
         out=out,
-        command=command,
+        command=_command(scenario, variant, release, repair),
         keep_data=keep_data,
     )
     printing = console(json)
@@ -121,6 +115,15 @@ def run(
     if json:
         print_json(_document(request, all_runs, link))
     return _exit_code(request, all_runs)
+
+
+def _refuse_variant(scenario: Scenario, variant: Variant) -> None:
+    """Raise BadInput for a variant that the scenario does not have."""
+    usual = variant.control is None and variant.election is Election.ADMIN and variant.end is not FailureMode.PAUSE
+    if scenario is Scenario.UNDER_LOAD and not usual:
+        raise BadInput(
+            f"{scenario.value} needs --end term or --end kill, and can't be combined with --election or --control"
+        )
 
 
 def _play(out: Console, request: "ScenarioRequest", kafka: "Installation", count: int) -> "list[ScenarioRun]":

@@ -18,10 +18,10 @@ from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.events import VERBS
 
 if TYPE_CHECKING:
+    from epochfuzz.harness.campaign.search.kept_search import KeptSearch
     from epochfuzz.harness.documents import searches
     from epochfuzz.harness.engine.explore.explore import Exploration
     from epochfuzz.harness.findings.search_request import SearchRequest
-    from epochfuzz.harness.jobs.kept_search import KeptSearch
     from epochfuzz.model.kafka.vocabulary.protocols import Protocol
 
     _End = Callable[[Console, SearchRequest, Exploration, float, bool], int]
@@ -199,8 +199,8 @@ def _refuse_what_is_there(directory: Path) -> None:
 
 def _resumed(context: typer.Context, directory: str) -> int:
     """Resume the search in a directory, in memory or on Spark as it began. Returns the exit code."""
+    from epochfuzz.harness.campaign.search import kept_search
     from epochfuzz.harness.campaign.store.location import on_this_machine
-    from epochfuzz.harness.jobs import kept_search
 
     given = context.params
     here = on_this_machine(directory)
@@ -216,18 +216,19 @@ def _in_directory(asked: "SearchRequest | None", directory: str, memory: float, 
 
     If `asked` is None, resume the search that the directory holds.
     """
-    from epochfuzz.harness.campaign.store.location import on_this_machine
+    from epochfuzz.harness.campaign.search.kept_search import KeptSearch
+    from epochfuzz.harness.campaign.store.location import held, on_this_machine
     from epochfuzz.harness.findings.search_request import command_to_resume
-    from epochfuzz.harness.jobs.kept_search import KeptSearch
     from epochfuzz.harness.jobs.unfinished import ProgressError
 
     here = on_this_machine(directory)
     if here is None:
         raise BadInput(f"{directory} is not on this machine, and only Spark can write it; leave out --jobs")
-    with as_ctrl_c(), as_bad_input(ProgressError):
+    with campaigns.mistakes(), as_ctrl_c(), as_bad_input(ProgressError):
         kept = KeptSearch.load(here) if asked is None else KeptSearch.start(here, asked)
         try:
-            code = _in_memory(kept.asked, memory, jobs, json, _end, kept)
+            with held(here):
+                code = _in_memory(kept.asked, memory, jobs, json, _end, kept)
         except KeyboardInterrupt:
             campaigns.note(f"not finished; resume with: {command_to_resume(directory)}")
             raise

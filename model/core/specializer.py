@@ -144,16 +144,14 @@ def _specializer(
 ) -> "_Specializer":
     if constants.get(DEFECT) and not any(constants[DEFECT] in mistakes for mistakes in _planted.values()):
         raise CannotSpecialize(f"no defect has the number {constants[DEFECT]}; import harness.lab.mutants")
-    return _Specializer(
-        constants=dict(constants), with_defects=with_defects or bool(constants.get(DEFECT)), model=model, defers=defers
-    )
+    with_defects = with_defects or bool(constants.get(DEFECT))
+    return _Specializer(constants=dict(constants), with_defects=with_defects, model=model, defers=defers)
 
 
 # A method of the linker that a folded function needs, and its argument, such as `add` and a function to link.
 _Need = tuple[Callable[["_Specializer", Any], str], Any]
 
-# Caches: folded functions with their needs, and the constant results of rules. A key holds all inputs of the folding.
-# The caches save time because protocols share most rules.
+# Caches for rules that protocols share: folded functions with their needs, and constant results. A key has all inputs.
 _folded: dict[tuple[Any, ...], tuple[Specialized, list[_Need]]] = {}
 _answers: dict[tuple[Any, ...], int | None] = {}
 

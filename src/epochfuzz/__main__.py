@@ -1,5 +1,18 @@
-"""`python -m epochfuzz` runs the command `epochfuzz`."""
+"""The entry point of the command `epochfuzz`, which `python -m epochfuzz` runs too."""
 
-from epochfuzz.harness.cli.main import main
+import sys
 
-main()
+_INTERRUPTED = 130  # a shell's exit code for SIGINT
+
+
+def run() -> None:
+    """Import the application and run it. Ctrl-C during the imports ends the process without a traceback."""
+    try:
+        from epochfuzz.harness.cli.main import main
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
+    main()
+
+
+if __name__ == "__main__":
+    run()

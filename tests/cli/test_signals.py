@@ -1,6 +1,7 @@
 """A command takes SIGTERM, SIGHUP and SIGQUIT for Ctrl-C, and its exit code tells them apart."""
 
 import contextlib
+import os
 import shlex
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from epochfuzz.harness.cli.environment.signals import as_ctrl_c
+from tests.project.sources import ROOT
 
 OTHERS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 STUBBORN = """
@@ -128,3 +130,13 @@ def soon(read):
                 return found
         time.sleep(0.1)
     raise AssertionError("a minute is over")
+
+
+def test_ctrl_c_during_the_imports_prints_no_traceback(tmp_path):
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n")
+    path = os.pathsep.join([str(tmp_path), str(ROOT / "src")])
+    ended = subprocess.run(
+        [sys.executable, "-m", "epochfuzz", "--version"],
+        env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")

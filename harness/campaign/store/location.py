@@ -14,7 +14,7 @@ from epochfuzz.harness.environment.locks import take_lock
 # A URL as Hadoop parses it: a scheme, an authority, and a path. Hadoop decodes nothing, so '#' and '%' are ordinary
 # characters of the path.
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?=/)(?://[^/]*)?(?P<path>/.*)?", re.DOTALL)
-_TEMPORARY = "temporary"
+TEMPORARY = "temporary"
 
 
 def absolute(text: str) -> str:
@@ -39,7 +39,7 @@ def held(directory: Path) -> Iterator[Path]:
     or cannot be written.
     """
     made = [place for place in (directory, *directory.parents) if not place.exists()]
-    temporary = directory / _TEMPORARY
+    temporary = directory / TEMPORARY
     try:
         directory.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(directory, os.O_RDONLY)
@@ -48,8 +48,8 @@ def held(directory: Path) -> Iterator[Path]:
     try:
         if not take_lock(descriptor):
             raise CampaignError(
-                f"another process works on {directory};"
-                f" `epochfuzz campaign report {quote(str(directory))}` shows its progress"
+                f"another process works on {directory}; wait for its end, or see the progress of a campaign with"
+                f" `epochfuzz campaign report {quote(str(directory))}`"
             )
         shutil.rmtree(temporary, ignore_errors=True)
         try:

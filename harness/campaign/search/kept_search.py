@@ -5,7 +5,6 @@ step. It happens between two waves of states, and less often if it takes long.
 """
 
 import json
-import os
 import time
 import zlib
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from typing import IO
 
 import numpy as np
 
+from epochfuzz.harness.campaign.store.location import TEMPORARY
 from epochfuzz.harness.engine.explore.explore import Resumable
 from epochfuzz.harness.engine.explore.shards import Array
 from epochfuzz.harness.environment.version import model_digest
@@ -23,7 +23,9 @@ from epochfuzz.harness.findings.search_request import SearchRequest, command_to_
 from epochfuzz.harness.jobs.unfinished import ProgressError
 
 NAME = "search.npy"
+UNFINISHED = f".{NAME}"  # the next write replaces a file that a killed process left
 
+_LEFT = {UNFINISHED, TEMPORARY}  # names that a killed process can leave
 _PAUSE = 2.0  # seconds between two writes, at least
 _TIMES = 20  # the pause takes at least this many times as long as the write before
 
@@ -41,13 +43,13 @@ class KeptSearch:
     def start(directory: Path, asked: SearchRequest) -> "KeptSearch":
         """Return the file for a new search. Raises ProgressError if the directory is not empty."""
         with _as_progress_error(directory):
-            is_empty = not directory.exists() or not any(directory.iterdir())
+            present = {path.name for path in directory.iterdir()} if directory.exists() else set()
         if is_in(directory):
             resume = command_to_resume(str(directory))
             raise ProgressError(
                 f"{directory} already holds a search; resume with `{resume}`, or choose another directory"
             )
-        if not is_empty:
+        if present - _LEFT:
             raise ProgressError(f"{directory} is not empty; name a new or empty directory")
         return KeptSearch(directory, asked)
 
@@ -95,18 +97,18 @@ class KeptSearch:
 
     def _write(self, search: Resumable) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self.path.with_name(f".{NAME}.{os.getpid()}")
+        unfinished = self.path.with_name(UNFINISHED)
         header = json.dumps({"asked": self.asked.text(), "seconds": self.seconds})
         try:
-            with temporary.open("wb") as file:
+            with unfinished.open("wb") as file:
                 checksum = 0
                 for array in chain([np.array(header)], search.pieces()):
                     np.save(file, array, allow_pickle=False)
                     checksum = zlib.crc32(array.tobytes(), checksum)
                 np.save(file, np.array(checksum))
-            os.replace(temporary, self.path)
+            unfinished.replace(self.path)
         finally:
-            temporary.unlink(missing_ok=True)
+            unfinished.unlink(missing_ok=True)
 
 
 class _Reading(Iterator[Array]):

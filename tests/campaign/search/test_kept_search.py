@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from epochfuzz.harness.campaign.search import kept_search
+from epochfuzz.harness.campaign.search.kept_search import KeptSearch
+from epochfuzz.harness.campaign.store.location import held
 from epochfuzz.harness.engine.explore import explore as engine
 from epochfuzz.harness.engine.explore.explore import Exploration, MemoryEnded, Resumable, explore
 from epochfuzz.harness.findings.search_request import SearchRequest
-from epochfuzz.harness.jobs import kept_search
-from epochfuzz.harness.jobs.kept_search import KeptSearch
 from epochfuzz.harness.jobs.unfinished import ProgressError
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
@@ -61,13 +62,13 @@ def interrupted(directory: Path, asked: SearchRequest, waves: int) -> None:
 
 
 @pytest.mark.parametrize("asked", [HOLDS, BREAKS, SHALLOW], ids=["holds", "breaks", "depth"])
-def test_a_search_that_resumes_after_any_wave_has_the_result_of_a_whole_search(
+def test_a_search_that_resumes_after_some_waves_has_the_result_of_a_whole_search(
     tmp_path: Path, asked: SearchRequest
 ) -> None:
     whole = Interrupted(tmp_path / "whole", asked)
     expected = result(asked, whole)
     assert whole.waves > 4
-    for waves in range(1, whole.waves + 1):
+    for waves in range(1, whole.waves + 1, 1 + whole.waves // 25):
         interrupted(tmp_path / str(waves), asked, waves)
         assert result(asked, KeptSearch.load(tmp_path / str(waves))) == expected
 
@@ -161,6 +162,19 @@ def test_explore_with_out_and_jobs_keeps_a_search_that_resume_ends(epochfuzz: Ru
         ended = epochfuzz(*words)
         assert (ended.code, ended.out) == (2, "")
         assert message in ended.err
+
+
+def test_explore_refuses_a_directory_in_which_another_process_searches(epochfuzz: Run, tmp_path: Path) -> None:
+    with held(tmp_path):
+        ended = epochfuzz(*SEARCH, "--jobs", 1, "--out", tmp_path)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"another process works on {tmp_path}" in ended.err
+
+
+def test_a_new_search_ignores_what_a_killed_process_left(tmp_path: Path) -> None:
+    (tmp_path / kept_search.UNFINISHED).write_bytes(b"a part")
+    assert result(SHALLOW, KeptSearch.start(tmp_path, SHALLOW)) == result(SHALLOW, None)
+    assert [path.name for path in tmp_path.iterdir()] == [kept_search.NAME]
 
 
 def test_explore_that_runs_out_of_memory_prints_the_command_that_resumes(
