@@ -16,7 +16,7 @@ from epochfuzz.harness.campaign.run.job import BlockRange, Counts, Job
 from epochfuzz.harness.campaign.run.status import SoFar
 from epochfuzz.harness.campaign.store.tables import Tables
 from epochfuzz.harness.conform.run import block_rows
-from epochfuzz.harness.conform.run.block import MOST_UNJUDGED, run_block
+from epochfuzz.harness.conform.run.block import run_block
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance, Runner, run
 from epochfuzz.harness.environment.version import epochfuzz_version, model_digest
@@ -136,12 +136,8 @@ class Trials(Job[Conformance]):
     def is_enough(self, stage: BlockRange, counts: Counts) -> bool:
         """Return whether `counts` end the stage early, for example with too many failures, as in a local run."""
         index = stage.first // self.plan.blocks if self.plan.blocks else 0
-        most = self.plan.max_failures
-        return (
-            counts[f"given_up {index}"] > 0
-            or counts[f"unjudged {index}"] >= MOST_UNJUDGED
-            or (most is not None and counts[f"unexpected {index}"] >= most)
-        )
+        unexpected, unjudged, given_up = (counts[f"{kind} {index}"] for kind in _FAILURES)
+        return self.plan.is_enough(unexpected, unjudged, given_up > 0)
 
     def progress(self, counts: Counts, seconds: float) -> str:
         """Return the progress in one line."""

@@ -13,7 +13,7 @@ from epochfuzz.harness.conform.exhaustive.rounds import Round, rounds
 from epochfuzz.harness.conform.exhaustive.tour_block import TourResult
 from epochfuzz.harness.conform.exhaustive.tour_progress import TourProgress
 from epochfuzz.harness.conform.run import block_rows
-from epochfuzz.harness.conform.run.block import MOST_UNJUDGED, BlockResult
+from epochfuzz.harness.conform.run.block import BlockResult
 from epochfuzz.harness.conform.run.plan import Plan
 from epochfuzz.harness.conform.run.run import Conformance
 from epochfuzz.model.kafka.vocabulary.protocols import Protocol
@@ -44,8 +44,7 @@ def stages(campaign: "Campaign[Conformance]", work: Tours) -> Iterator[BlockRang
         for result in TourResults(campaign, work).results_of(each, first):
             standing.add(result, 0.0)
             unexpected, unjudged = unexpected + result.unexpected, unjudged + result.unjudged
-            most = work.plan.max_failures
-            if result.given_up or unjudged >= MOST_UNJUDGED or (most is not None and unexpected >= most):
+            if work.plan.is_enough(unexpected, unjudged, result.given_up):
                 return
 
 

@@ -8,7 +8,7 @@ from epochfuzz.harness.cases.case import Case
 from epochfuzz.harness.conform.oracle.judge import JudgedBy
 from epochfuzz.harness.conform.oracle.known import Known, of_document
 from epochfuzz.harness.conform.protocol.subject import PATIENCE, CommandSubject
-from epochfuzz.harness.conform.run.block import Block, Trial
+from epochfuzz.harness.conform.run.block import MOST_UNJUDGED, Block, Trial
 from epochfuzz.harness.conform.run.selection import Selection, schedule
 from epochfuzz.harness.conform.run.subjects import command_subject
 from epochfuzz.harness.serve.settings import settings_for_clients
@@ -61,6 +61,15 @@ class Plan:
         """Return the number of cases and the number of random schedules in the blocks before block `number`."""
         cases = min(number * self._cases_per_block, len(self.cases))
         return cases, min(max(0, number - self._blocks_of_cases) * self.processes_for, self.schedules)
+
+    def is_enough(self, unexpected: int, unjudged: int, given_up: bool) -> bool:
+        """Return whether a run under a protocol ends early.
+
+        `unexpected` is the number of schedules with an unexpected failure, and `unjudged` the number of those without a
+        valid reply. `given_up` means that a block gave up.
+        """
+        most = self.max_failures
+        return given_up or unjudged >= MOST_UNJUDGED or (most is not None and unexpected >= most)
 
     def trials(self, protocol: Protocol, number: int) -> Iterator[Trial]:
         """Yield the schedules of a block under a protocol.

@@ -5,7 +5,6 @@ local processes (workers.py) and Spark (campaign/conformance) give the same resu
 their results are added in the order of the block numbers.
 """
 
-import math
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -169,9 +168,8 @@ def _run_blocks(
             conformance.add(result, crew.seconds)
             failed.add(result)
             report(crew.progress(conformance))
-            gives_up = result.given_up or failed.unjudged >= MOST_UNJUDGED
-            conformance.given_up |= gives_up
-            if gives_up or failed.unexpected >= (plan.max_failures or math.inf):
+            conformance.given_up |= result.given_up or failed.unjudged >= MOST_UNJUDGED
+            if plan.is_enough(failed.unexpected, failed.unjudged, result.given_up):
                 break
 
 
