@@ -134,7 +134,12 @@ def main() -> None:
     gc.set_threshold(_OBJECTS)
     atexit.register(gc.freeze)  # collections at the end of the interpreter take 0.4 s once Numba is imported
     with usable_standard_streams():
-        sys.exit(_exit_code())
+        try:
+            sys.exit(_exit_code())
+        finally:
+            # After a KeyboardInterrupt that left an `exec`, as in Numba, Python ends with SIGINT in place of the exit
+            # code. Another `exec` forgets the interruption (run_eval_code_obj in CPython's pythonrun.c).
+            exec("")
 
 
 def _exit_code() -> int:

@@ -39,14 +39,19 @@ class ToursAs(Enum):
 
 Depth = Annotated[int | None, typer.Option("--depth", min=1, help="Largest number of events in a schedule.")]
 Memory = Annotated[float, typer.Option("--memory", min=0.1, help="Memory for states, or for the Spark driver, in GiB.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Threads; all cores if left out.")]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", min=1, help="Threads, all cores if left out. With --out: no Spark.")
+]
 Symmetry = Annotated[
     bool,
     typer.Option("--symmetry/--no-symmetry", help="Merge states that differ only in the names of replicas."),
 ]
 Out = Annotated[
     str | None,
-    typer.Option("--out", help="Keep the search in this directory. It runs on Spark, or with --jobs in this process."),
+    typer.Option(
+        "--out",
+        help="Keep the search in this directory, to resume it. Runs on Spark, or with --jobs in this process.",
+    ),
 ]
 Resume = Annotated[str | None, typer.Option("--resume", help="Resume the search in this directory.")]
 Tests = Annotated[
@@ -88,8 +93,9 @@ def explore(
     - `epochfuzz explore --protocol kip-320 --property no-divergence --records 3 --epochs 3`
     - `epochfuzz explore --protocol kip-320:isr_expansion=high_watermark --replicas 3`
     - `epochfuzz explore --protocol kip-101 --jobs 1 --no-symmetry`
-    - `epochfuzz explore --protocol kip-320 --replicas 3 --epochs 5 --out build/search --memory 1`
+    - `epochfuzz explore --protocol kip-320 --replicas 3 --epochs 5 --out build/search --jobs 2`
     - `epochfuzz explore --resume build/search`
+    - `epochfuzz explore --protocol kip-320 --replicas 3 --epochs 5 --out build/on-spark --memory 1`
     - `epochfuzz explore --protocol kip-320 --records 1 --epochs 2 --tests build/tours`
     - `epochfuzz explore --model counter:COUNTER --protocol at-once`
     """
@@ -205,9 +211,10 @@ def _resumed(context: typer.Context, directory: str) -> int:
     given = context.params
     here = on_this_machine(directory)
     if here is not None and kept_search.is_in(here):
-        options.refuse_with(context, ["master", "remote"], f"--resume {directory}, which holds a search without Spark")
+        options.refuse_with(context, ["master", "remote"], f"--resume {directory}, which holds a search in memory")
         return _in_directory(None, directory, given["memory"], given["jobs"], given["json"])
-    options.refuse_with(context, ["jobs"], f"--resume {directory}, which holds no search without Spark")
+    _require_search(directory, given["remote"])
+    options.refuse_with(context, ["jobs"], f"--resume {directory}, which holds a search on Spark")
     return _on_spark(None, directory, given["memory"], given["master"], given["remote"], given["json"])
 
 
@@ -216,22 +223,24 @@ def _in_directory(asked: "SearchRequest | None", directory: str, memory: float, 
 
     If `asked` is None, resume the search that the directory holds.
     """
-    from epochfuzz.harness.campaign.search.kept_search import KeptSearch
+    from epochfuzz.harness.campaign.search.kept_search import KeptSearch, is_in
     from epochfuzz.harness.campaign.store.location import held, on_this_machine
+    from epochfuzz.harness.engine.explore.explore import MemoryEnded
     from epochfuzz.harness.findings.search_request import command_to_resume
     from epochfuzz.harness.jobs.unfinished import ProgressError
 
     here = on_this_machine(directory)
     if here is None:
         raise BadInput(f"{directory} is not on this machine, and only Spark can write it; leave out --jobs")
-    with campaigns.mistakes(), as_ctrl_c(), as_bad_input(ProgressError):
+    with campaigns.mistakes(), as_ctrl_c(), as_bad_input(ProgressError), as_bad_input(MemoryEnded, "--memory"):
         kept = KeptSearch.load(here) if asked is None else KeptSearch.start(here, asked)
-        try:
-            with held(here):
+        with held(here):
+            try:
                 code = _in_memory(kept.asked, memory, jobs, json, _end, kept)
-        except KeyboardInterrupt:
-            campaigns.note(f"not finished; resume with: {command_to_resume(directory)}")
-            raise
+            except (KeyboardInterrupt, ProgressError):
+                if is_in(here):
+                    campaigns.note(f"not finished; resume with: {command_to_resume(directory)}")
+                raise
     if code == Exit.GOAL_UNMET:
         campaigns.note(f"resume with more memory: {command_to_resume(directory)} --memory {2 * memory:g}")
     return code
@@ -269,8 +278,6 @@ def _on_spark(
     from epochfuzz.harness.views.progress import show_search
 
     out = console(json)
-    if asked is None:
-        _require_search(directory, remote)
     with campaigns.spark_session(master, remote, directory, memory) as spark:
         from epochfuzz.harness.campaign.search.search import SearchCampaign
 

@@ -35,7 +35,9 @@ class SearchRequest:
     @property
     def heading(self) -> str:
         """A title for the search, on one line."""
-        return f"{self.protocol.name} · {self.sought} · {self.settings.text()}"
+        depth = "" if self.depth is None else f" · at most {self.depth} events"
+        symmetry = "" if self.symmetric else " · without symmetry"
+        return f"{self.protocol.name} · {self.sought} · {self.settings.text()}{depth}{symmetry}"
 
     def text(self) -> str:
         """Return the request as JSON text. Equal requests have equal texts."""

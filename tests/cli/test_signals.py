@@ -140,3 +140,24 @@ def test_ctrl_c_during_the_imports_prints_no_traceback(tmp_path):
         env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
+INTERRUPTED_IN_EXEC = """
+from epochfuzz.harness.cli import main as cli
+
+def ended():
+    try:
+        exec("raise KeyboardInterrupt")
+    except KeyboardInterrupt:
+        return 143
+
+cli._exit_code = ended
+cli.main()
+"""
+
+
+def test_an_interruption_within_exec_does_not_replace_the_exit_code(tmp_path):
+    (tmp_path / "interrupted.py").write_text(INTERRUPTED_IN_EXEC)
+    path = os.pathsep.join([str(tmp_path), str(ROOT / "src")])
+    ended = subprocess.run([sys.executable, "-m", "interrupted"], env=os.environ | {"PYTHONPATH": path}, check=False)
+    assert ended.returncode == 143

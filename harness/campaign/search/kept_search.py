@@ -1,7 +1,7 @@
 """Keep the progress of a search in memory (engine/explore/explore.py) in a file, so that a later process resumes it.
 
-The file has a header as JSON text, the arrays of the search, and a checksum. A write replaces the whole file in one
-step. It happens between two waves of states, and less often if it takes long.
+The first line of the file is a checksum of the rest. A header in JSON and the arrays of the search follow. A write
+replaces the whole file in one step. It happens between two waves of states, and less often if it takes long.
 """
 
 import json
@@ -9,7 +9,7 @@ import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain
+from itertools import repeat
 from pathlib import Path
 from typing import IO
 
@@ -28,6 +28,9 @@ UNFINISHED = f".{NAME}"  # the next write replaces a file that a killed process 
 _LEFT = {UNFINISHED, TEMPORARY}  # names that a killed process can leave
 _PAUSE = 2.0  # seconds between two writes, at least
 _TIMES = 20  # the pause takes at least this many times as long as the write before
+_PIECE = 1 << 24  # bytes
+
+_CHECKSUM = "{:08x}\n"  # the first line
 
 
 class KeptSearch:
@@ -59,16 +62,14 @@ class KeptSearch:
 
         Raises ProgressError if the file is damaged, or if the model's rules have changed since the search began.
         """
-        path = directory / NAME
-        with _as_progress_error(path), path.open("rb") as file:
-            header = json.loads(str(np.load(file, allow_pickle=False)))
-            asked = SearchRequest.from_text(header["asked"])
-        if asked.model != model_digest():
+        with _opened(directory / NAME) as file:
+            header = json.loads(str(_next(file)))
+        if header["model"] != model_digest():
             raise ProgressError(
-                f"{directory} was begun with model {asked.model} (epochfuzz {asked.version}), but this is model"
+                f"{directory} was begun with model {header['model']} (epochfuzz {header['version']}), but this is model"
                 f" {model_digest()}; resume with that version, or start another search"
             )
-        return KeptSearch(directory, asked, header["seconds"])
+        return KeptSearch(directory, SearchRequest.from_text(header["asked"]), header["seconds"])
 
     @property
     def seconds(self) -> float:
@@ -79,49 +80,48 @@ class KeptSearch:
         """Restore the progress in the file, if there is a file. Raises ProgressError and MemoryEnded."""
         self._began = time.monotonic()
         if self.path.exists():
-            with _as_progress_error(self.path), self.path.open("rb") as file:
-                reading = _Reading(file)
-                next(reading)  # the header
-                search.restore(reading)
-                if reading.checksum != int(np.load(file, allow_pickle=False)):
-                    raise ValueError("its checksum is wrong")
+            with _opened(self.path) as file:
+                _next(file)  # the header
+                search.restore(map(_next, repeat(file)))
 
-    def keep(self, search: Resumable) -> None:
-        """Write the progress to the file, if a write is due. Raises ProgressError."""
+    def keep(self, search: Resumable, *, now: bool = False) -> None:
+        """Write the progress to the file, if a write is due, or with `now` in any case. Raises ProgressError."""
         started = time.monotonic()
-        if started >= self._next:
+        if now or started >= self._next:
             with _as_progress_error(self.path):
                 self._write(search)
             ended = time.monotonic()
             self._next = ended + max(_PAUSE, _TIMES * (ended - started))
 
     def _write(self, search: Resumable) -> None:
+        asked = self.asked
+        header = {"model": asked.model, "version": asked.version, "asked": asked.text(), "seconds": self.seconds}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = self.path.with_name(UNFINISHED)
-        header = json.dumps({"asked": self.asked.text(), "seconds": self.seconds})
         try:
             with unfinished.open("wb") as file:
-                checksum = 0
-                for array in chain([np.array(header)], search.pieces()):
-                    np.save(file, array, allow_pickle=False)
-                    checksum = zlib.crc32(array.tobytes(), checksum)
-                np.save(file, np.array(checksum))
+                file.write(_CHECKSUM.format(0).encode())
+                summed = _Summed(file)
+                np.save(summed, np.array(json.dumps(header)))
+                for piece in search.pieces():
+                    np.save(summed, piece)
+                file.seek(0)
+                file.write(_CHECKSUM.format(summed.checksum).encode())
             unfinished.replace(self.path)
         finally:
             unfinished.unlink(missing_ok=True)
 
 
-class _Reading(Iterator[Array]):
-    """Reads the arrays of a file one by one. `checksum` is the checksum of the arrays so far."""
+class _Summed:
+    """Writes to a file. `checksum` is the checksum of what was written."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self.checksum = 0
 
-    def __next__(self) -> Array:
-        array: Array = np.load(self._file, allow_pickle=False)
-        self.checksum = zlib.crc32(array.tobytes(), self.checksum)
-        return array
+    def write(self, data: bytes) -> int:
+        self.checksum = zlib.crc32(data, self.checksum)
+        return self._file.write(data)
 
 
 def is_in(directory: Path) -> bool:
@@ -130,11 +130,29 @@ def is_in(directory: Path) -> bool:
 
 
 @contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for `_next`, after a comparison with its checksum. Raises ProgressError."""
+    with _as_progress_error(path), path.open("rb") as file:
+        expected, checksum = file.readline(len(_CHECKSUM.format(0))), 0
+        first = file.tell()
+        while piece := file.read(_PIECE):
+            checksum = zlib.crc32(piece, checksum)
+        if expected != _CHECKSUM.format(checksum).encode():
+            raise ProgressError(f"{path} is damaged; delete it, and start the search again")
+        file.seek(first)
+        yield file
+
+
+def _next(file: IO[bytes]) -> Array:
+    """Return the next array in a file."""
+    array: Array = np.load(file, allow_pickle=False)
+    return array
+
+
+@contextmanager
 def _as_progress_error(path: Path) -> Iterator[None]:
-    """Turn an OSError and errors about the contents of the file into a ProgressError."""
+    """Turn an OSError into a ProgressError. An OSError of NumPy has no `strerror`."""
     try:
         yield
     except OSError as error:
-        raise ProgressError(f"{path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, EOFError) as error:
-        raise ProgressError(f"{path} is damaged ({error}); delete it, and start the search again") from None
+        raise ProgressError(f"{path}: {error.strerror or error}") from None

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from shlex import quote
 
 from epochfuzz.harness.campaign.store.errors import CampaignError
 from epochfuzz.harness.environment.locks import take_lock
@@ -48,8 +47,7 @@ def held(directory: Path) -> Iterator[Path]:
     try:
         if not take_lock(descriptor):
             raise CampaignError(
-                f"another process works on {directory}; wait for its end, or see the progress of a campaign with"
-                f" `epochfuzz campaign report {quote(str(directory))}`"
+                f"another process works on {directory}; wait until it ends, or choose another directory"
             )
         shutil.rmtree(temporary, ignore_errors=True)
         try:

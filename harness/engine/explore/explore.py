@@ -106,8 +106,8 @@ class Keeper(Interface):
     def restore(self, search: Resumable) -> None:
         """Restore the kept progress, if there is any. Called before the search begins."""
 
-    def keep(self, search: Resumable) -> None:
-        """Keep the progress. Called after each wave of states."""
+    def keep(self, search: Resumable, *, now: bool = False) -> None:
+        """Keep the progress. Called after each wave of states, and with `now` at the end of the process."""
 
 
 def explore(
@@ -135,11 +135,11 @@ def explore(
     With `holding` protocols, a schedule counts only if none of these breaks any property, at an event or at the end.
     All protocols run side by side. If `met` is not empty, it has an element for each situation (coverage point). The
     search sets the element to 1 if `protocol` reaches the situation. `symmetric`: if the model allows it, one state
-    represents all states that differ only in the names of replicas. `keeper` keeps the progress of the search, which
-    then has no `met`.
+    represents all states that differ only in the names of replicas. `keeper` keeps the progress of the search, but not
+    `met`.
 
     Raises DoesNotFit for a state that does not fit into a key. Raises MemoryEnded if the memory is too small for the
-    progress of the keeper. Raises NotConfirmed if a replay of the schedule does not
+    states that `keeper` restores. Raises NotConfirmed if a replay of the schedule does not
     break the property.
     """
     protocols = (protocol, *holding)
@@ -235,7 +235,7 @@ class _Search:
         ends = next(pieces)
         self.transitions, transitions, expanded, found_any = next(pieces).tolist()
         if not self.visited.restore(pieces, self.threads):
-            raise MemoryEnded(f"the search has {ends[-1].sum():,} states, which need more memory")
+            raise MemoryEnded("the states of the search need more memory")
         self.levels = [Level(*each) for each in zip([np.zeros(SHARDS, np.int64), *ends], ends, strict=False)]
         self._level = _LevelProgress(transitions, expanded, bool(found_any))
 
@@ -251,7 +251,9 @@ class _Search:
             level = self.levels[-1]
             covered = [wanted for wanted, depth in remaining.items() if len(self.levels) > depth or not level.size]
             result = self._result(complete=not level.size) if covered else None
-            if result is None:
+            if result is not None:
+                self._keep(now=True)
+            else:
                 self.wanted = sum(remaining)
                 result = self._expand_level(level, len(self.levels) == max(remaining.values()), report)
                 if result is None:
@@ -281,25 +283,35 @@ class _Search:
         """
         states, progress = int(level.ends.sum()), self._level
         for first in range(progress.expanded, level.size, _WAVE):
-            wave = self._expand_wave(level, first)
+            try:
+                wave = self._expand_wave(level, first)
+            except KeyboardInterrupt:
+                self._keep(now=True)  # the wave before is complete
+                raise
             for expanded in wave:
                 if expanded.ended == DOES_NOT_FIT:
                     self._raise_does_not_fit(expanded.row)
                 if expanded.ended == BROKEN:
                     return replace(self._result(states), transitions=progress.transitions, shortest=self._shortest())
+            has_room = is_last or self.visited.add(self.expansion.outbox, len(wave), self.threads)
+            if not has_room:
+                self._keep(now=True)
             self.transitions += sum(each.applied for each in wave)
             progress.found_any |= any(each.entries for each in wave)
-            if not is_last and not self.visited.add(self.expansion.outbox, len(wave), self.threads):
+            if not has_room:
                 return self._result(memory_exhausted=True)
             waiting = self.visited.size - int(level.starts.sum()) - first
             report(SearchProgress(len(self.levels) - 1, self.visited.size, self.transitions, waiting))
             progress.expanded = first + _WAVE
-            if self._keeper is not None:
-                self._keeper.keep(self)
+            self._keep()
         if is_last and progress.found_any:
             self.levels.append(level)
             return self._result()
         return None
+
+    def _keep(self, *, now: bool = False) -> None:
+        if self._keeper is not None:
+            self._keeper.keep(self, now=now)
 
     def _expand_wave(self, level: Level, first: int) -> list[Expanded]:
         """Expand some states of a level, from state number `first` on. Returns a result for each chunk of states."""

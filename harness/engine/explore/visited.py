@@ -115,7 +115,7 @@ class Visited:
             yield from shards.pieces()
 
     def restore(self, pieces: Iterator[Array], threads: Threads) -> bool:
-        """Take over the states from `pieces`. Returns False if they exceed the memory, perhaps after a part of them."""
+        """Take over the states from `pieces`. Returns False if they exceed the memory. The object is unusable then."""
         filled = self._filled()
         if not all(shards.restore(pieces) for shards, _, _ in filled) or self.bytes > self.memory:
             return False

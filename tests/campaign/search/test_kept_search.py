@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from epochfuzz.harness.campaign.search import kept_search
 from epochfuzz.harness.campaign.search.kept_search import KeptSearch
 from epochfuzz.harness.campaign.store.location import held
 from epochfuzz.harness.engine.explore import explore as engine
-from epochfuzz.harness.engine.explore.explore import Exploration, MemoryEnded, Resumable, explore
+from epochfuzz.harness.engine.explore.explore import Exploration, Resumable, SearchProgress, explore
 from epochfuzz.harness.findings.search_request import SearchRequest
 from epochfuzz.harness.jobs.unfinished import ProgressError
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
@@ -43,9 +44,9 @@ class Interrupted(KeptSearch):
     waves = 0
     most = 0
 
-    def keep(self, search: Resumable) -> None:
-        super().keep(search)
-        self.waves += 1
+    def keep(self, search: Resumable, *, now: bool = False) -> None:
+        super().keep(search, now=now)
+        self.waves += not now
         if self.waves == self.most:
             raise KeyboardInterrupt
 
@@ -79,10 +80,42 @@ def test_a_search_that_ran_out_of_memory_resumes_with_more(tmp_path: Path) -> No
     assert (ended.complete, ended.states) == (True, result(HOLDS, None).states)
 
 
-def test_a_search_cannot_resume_with_too_little_memory(tmp_path: Path) -> None:
+def test_a_search_cannot_resume_with_too_little_memory(
+    epochfuzz: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     interrupted(tmp_path, HOLDS, 9)
-    with pytest.raises(MemoryEnded, match="need more memory"):
-        result(HOLDS, KeptSearch.load(tmp_path), 1 << 14)
+    monkeypatch.setattr(engine, "GIBIBYTE", 1 << 14)
+    ended = epochfuzz("explore", "--resume", tmp_path, "--memory", 1)
+    assert ended.code == 2
+    assert ended.err.endswith("epochfuzz: --memory: the states of the search need more memory\n")
+
+
+def test_an_interruption_keeps_the_waves_that_are_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_search, "_PAUSE", 1e9)  # no write is due
+    waves = count()
+    expand = engine._Search._expand_wave
+
+    def expand_four(*arguments: Any) -> Any:
+        if next(waves) == 4:
+            raise KeyboardInterrupt
+        return expand(*arguments)
+
+    monkeypatch.setattr(engine._Search, "_expand_wave", expand_four)
+    with pytest.raises(KeyboardInterrupt):
+        result(HOLDS, KeptSearch.start(tmp_path, HOLDS))
+    monkeypatch.undo()
+    found: list[SearchProgress] = []
+    keeper = KeptSearch.load(tmp_path)
+    explore(HOLDS.protocol, HOLDS.settings, HOLDS.wanted, report=found.append, jobs=1, keeper=keeper)
+    assert found[0].depth > 0
+
+
+def test_a_finished_search_shows_its_result_again_without_another_search(tmp_path: Path) -> None:
+    whole = result(HOLDS, KeptSearch.start(tmp_path, HOLDS))
+    waves: list[SearchProgress] = []
+    keeper = KeptSearch.load(tmp_path)
+    again = explore(HOLDS.protocol, HOLDS.settings, HOLDS.wanted, report=waves.append, jobs=1, keeper=keeper)
+    assert (again, waves) == (whole, [])
 
 
 def test_a_loaded_search_has_the_request_and_adds_up_the_time(tmp_path: Path) -> None:
@@ -98,15 +131,16 @@ def damaged(whole: bytes) -> Iterator[bytes]:
     yield b"no array"
     yield whole[:middle]
     yield whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]
+    yield whole + b"more"
 
 
-@pytest.mark.parametrize("number", range(4), ids=["empty", "text", "cut", "changed"])
-def test_a_search_refuses_a_damaged_file(tmp_path: Path, number: int) -> None:
+@pytest.mark.parametrize("number", range(5), ids=["empty", "text", "cut", "changed", "longer"])
+def test_a_search_refuses_a_damaged_file_before_it_reads_the_contents(tmp_path: Path, number: int) -> None:
     interrupted(tmp_path, HOLDS, 9)
     path = tmp_path / kept_search.NAME
     path.write_bytes(list(damaged(path.read_bytes()))[number])
-    with pytest.raises(ProgressError, match=r"search\.npy is damaged .*; delete it, and start the search again"):
-        result(HOLDS, KeptSearch.load(tmp_path))
+    with pytest.raises(ProgressError, match=r"search\.npy is damaged; delete it, and start the search again"):
+        KeptSearch.load(tmp_path)
 
 
 def test_a_search_refuses_a_file_of_another_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,10 +164,10 @@ def test_a_full_disk_leaves_the_file_before(tmp_path: Path, monkeypatch: pytest.
     before = (tmp_path / kept_search.NAME).read_bytes()
 
     def fails(*arguments: Any, **options: Any) -> None:
-        raise OSError(28, "No space left on device")
+        raise OSError("5 requested and 3 written")  # the words of NumPy
 
     monkeypatch.setattr(np, "save", fails)
-    with pytest.raises(ProgressError, match="No space left on device"):
+    with pytest.raises(ProgressError, match=r"search\.npy: 5 requested and 3 written"):
         result(HOLDS, KeptSearch.load(tmp_path))
     assert [path.name for path in tmp_path.iterdir()] == [kept_search.NAME]
     assert (tmp_path / kept_search.NAME).read_bytes() == before
@@ -155,7 +189,7 @@ def test_explore_with_out_and_jobs_keeps_a_search_that_resume_ends(epochfuzz: Ru
     for words, message in (
         ((*SEARCH, "--jobs", 1, "--out", directory), "already holds a search; resume with `epochfuzz explore --resume"),
         (("explore", "--resume", directory, "--master", "local[1]"), "--master"),
-        (("explore", "--resume", tmp_path, "--jobs", 1), "holds no search without Spark"),
+        (("explore", "--resume", tmp_path, "--jobs", 1), "holds no search; `epochfuzz explore --out"),
         ((*SEARCH, "--jobs", 1, "--out", "hdfs://there/s"), "only Spark can write it; leave out --jobs"),
         ((*SEARCH, "--jobs", 1, "--out", directory, "--master", "local[1]"), "--master"),
     ):

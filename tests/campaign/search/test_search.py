@@ -125,7 +125,7 @@ def test_explore_prints_equal_json_on_spark_and_in_memory(epochfuzz, tmp_path):
     [
         (["--protocol", "hw", "--master", "local[2]"], "--master needs --out"),
         (["--out", "a", "--resume", "b", "--records", "2"], "--out and --records can't be combined with --resume"),
-        (["--protocol", "hw", "--out", "a", "--jobs", "2"], "--jobs can't be combined with --out"),
+        (["--protocol", "hw", "--out", "a", "--jobs", "2", "--remote", "sc://b"], "--remote can't be combined"),
         ([], "give --protocol for a new search"),
     ],
 )
