@@ -32,11 +32,13 @@ HW, KIP_320 = NAMED["hw"], NAMED["kip-320"]
 schedules = st.lists(st.sampled_from(alphabet(5)), max_size=30).map(bytes)
 positions = st.builds(
     Position,
-    st.lists(
+    protocols=st.lists(
         st.sampled_from([*NAMED.values(), *ablations(KIP_320, Configuration())]), min_size=1, max_size=4, unique=True
     ).map(tuple),
-    st.builds(Configuration, replicas=st.integers(2, 5), acks=st.sampled_from(sorted(ACKS)), power_loss=st.booleans()),
-    schedules,
+    settings=st.builds(
+        Configuration, replicas=st.integers(2, 5), acks=st.sampled_from(sorted(ACKS)), power_loss=st.booleans()
+    ),
+    events=schedules,
     branches=st.lists(schedules.filter(bool), max_size=3).map(tuple),
     case=st.sampled_from(["", "m1-loss"]),
 )
