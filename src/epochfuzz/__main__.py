@@ -1,18 +1,5 @@
-"""The entry point of the command `epochfuzz`, which `python -m epochfuzz` runs too."""
+"""`python -m epochfuzz` runs the command `epochfuzz`."""
 
-import sys
+from epochfuzz.harness.cli.entry import run
 
-_INTERRUPTED = 130  # a shell's exit code for SIGINT
-
-
-def run() -> None:
-    """Import the application and run it. Ctrl-C during the imports ends the process without a traceback."""
-    try:
-        from epochfuzz.harness.cli.main import main
-    except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
-    main()
-
-
-if __name__ == "__main__":
-    run()
+run()

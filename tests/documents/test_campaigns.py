@@ -29,7 +29,7 @@ from epochfuzz.harness.campaign.walks import walk_tasks
 from epochfuzz.harness.campaign.walks.parameters import Parameters
 from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 from epochfuzz.model.kafka.vocabulary.protocols import parse_protocol
-text = Parameters((parse_protocol("hw"),), Configuration(), 7, 100).text()
+text = Parameters(protocols=(parse_protocol("hw"),), settings=Configuration(), seed=7, schedules=100).text()
 numbers = [pa.RecordBatch.from_pylist([{"id": 0}])]
 assert next(worker.do_blocks(text, iter(numbers))).num_rows == 1
 assert next(walk_tasks.reach_situations(text, iter(numbers))).num_rows > 0
