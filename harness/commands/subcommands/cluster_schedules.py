@@ -112,11 +112,8 @@ def fuzz(
     - `epochfuzz cluster fuzz --for 30m`
     - `epochfuzz cluster fuzz --for 8h --replicas 2 --seed 1 --save build/found`
     """
-    from epochfuzz.harness.cli.cluster_results import finding_json
-    from epochfuzz.harness.cluster.schedules.fuzzed import describe
     from epochfuzz.harness.cluster.schedules.player import Player
     from epochfuzz.harness.jobs.unfinished import ProgressError
-    from epochfuzz.harness.views import play_links
     from epochfuzz.model.kafka.vocabulary.configuration import Configuration
 
     seconds = options.parse_duration(for_)
@@ -130,10 +127,24 @@ def fuzz(
             printing.print(f"Kafka {kafka.release}, seed {fuzzer.seed}", markup=False)
             if fuzzer.result.schedules:
                 printing.print(f"resuming after {fuzzer.result.schedules:,} schedules", markup=False)
+            is_interrupted = False
             try:
                 fuzzer.run(seconds, lambda line: printing.print(line, markup=False, soft_wrap=True))
             except KeyboardInterrupt:
+                is_interrupted = True
                 printing.print("stopped" if save is None else "stopped; repeat the command to resume", markup=False)
+        code = _end(printing, kafka.release, fuzzer, json)
+        if is_interrupted:
+            raise KeyboardInterrupt
+    return code
+
+
+def _end(printing: Console, release: str, fuzzer: "Fuzzer", json: bool) -> int:
+    """Show the results of `cluster fuzz`. Returns the exit code."""
+    from epochfuzz.harness.cli.cluster_results import finding_json
+    from epochfuzz.harness.cluster.schedules.fuzzed import describe
+    from epochfuzz.harness.views import play_links
+
     printing.print(describe(fuzzer.result), markup=False, soft_wrap=True)
     findings = [finding_json(each, fuzzer.protocol, fuzzer.settings) for each in fuzzer.result.findings]
     for each in findings:
@@ -141,7 +152,7 @@ def fuzz(
         play_links.show(printing, each["play"])
     if json:
         document: evidence.ClusterFuzz = {
-            "release": kafka.release,
+            "release": release,
             "seed": fuzzer.seed,
             **fuzzer.result.numbers(),
             "findings": findings,

@@ -10,6 +10,7 @@ pytest.importorskip("confluent_kafka")
 
 from epochfuzz.harness.cluster.broker import installation
 from epochfuzz.harness.cluster.broker.installation import Installation
+from epochfuzz.harness.cluster.schedules import fuzz
 from epochfuzz.harness.cluster.schedules.player import Player
 from epochfuzz.harness.documents.cluster_records import Ended, Playing
 from epochfuzz.harness.links.play_link import VARIABLE
@@ -113,6 +114,20 @@ def test_cluster_fuzz_ends_in_time_and_saves_its_findings(
     assert [path.name for path in (tmp_path / "found").iterdir()] == [f"cluster-lost-3-{finding['schedule']}.yaml"]
     plays(Ended.KEPT)
     assert epochfuzz("cluster", "fuzz", "--for", "1s").code == 0
+
+
+def test_an_interrupted_cluster_fuzz_prints_its_results_and_exits_with_130(
+    plays: Any, epochfuzz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plays(Ended.KEPT)
+
+    def interrupt(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fuzz.Fuzzer, "run", interrupt)
+    ended = epochfuzz("cluster", "fuzz", "--for", "1s", "--seed", 3, "--json")
+    assert (ended.code, ended.json["schedules"]) == (130, 0)
+    assert "stopped" in ended.err
 
 
 @pytest.mark.parametrize(
