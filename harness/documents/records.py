@@ -56,8 +56,8 @@ class Discovery:
 class Played:
     """Numbers of transitions: `reachable` with the events that the adapter supports, and `played` in the run.
 
-    `differing` is the number of transitions at which the system under test differs from the model. `behind` is the
-    number of transitions that were not played because every path to them has a differing transition.
+    `differing` counts the transitions that showed a difference between the system under test and the model. `behind`
+    counts the transitions that were not played because every path to them has a differing transition.
     """
 
     reachable: int

@@ -24,9 +24,8 @@ SETTINGS = Configuration(consumer=True)
 EVENTS = parse_schedule(["produce A", "fetch B", "receive B", "fetch B", "consume A"])
 
 
-def missed(*applied: bool, protocol: str = "kafka-2.6.1", events: bytes = EVENTS, **trial: Any) -> str:
-    """Return why a case with these replies of a client tests nothing, or an empty text."""
-    block = Block(
+def block_of_client(protocol: str = "kafka-2.6.1") -> Block:
+    return Block(
         command=("client",),
         patience=5.0,
         protocol=parse_protocol(protocol),
@@ -34,6 +33,11 @@ def missed(*applied: bool, protocol: str = "kafka-2.6.1", events: bytes = EVENTS
         trials=(),
         is_client=True,
     )
+
+
+def missed(*applied: bool, protocol: str = "kafka-2.6.1", events: bytes = EVENTS, **trial: Any) -> str:
+    """Return why a case with these replies of a client tests nothing, or an empty text."""
+    block = block_of_client(protocol)
     driven = Driven(bytearray(events), [(each, {}) for each in applied])
     return block.missed(Trial(events, SETTINGS, **({"case": "mine"} | trial)), driven)
 
@@ -56,14 +60,7 @@ def test_a_case_with_a_client_event_that_the_protocol_does_not_enable_tests_noth
 
 
 def test_a_case_whose_client_event_was_not_sent_tests_nothing() -> None:
-    block = Block(
-        command=("client",),
-        patience=5.0,
-        protocol=parse_protocol("kafka-2.6.1"),
-        judged_by=JudgedBy.PROMISES,
-        trials=(),
-        is_client=True,
-    )
+    block = block_of_client()
     driven = Driven(bytearray(EVENTS[:-1]), [(True, {})] * 4)
     assert block.missed(Trial(EVENTS, SETTINGS, case="mine"), driven) == "kafka-2.6.1 does not enable consume A"
 
@@ -73,14 +70,7 @@ def test_a_random_schedule_counts_although_some_of_its_events_do_not_happen() ->
 
 
 def test_a_case_that_fails_counts_although_an_event_did_not_happen() -> None:
-    block = Block(
-        command=("client",),
-        patience=5.0,
-        protocol=parse_protocol("kafka-2.6.1"),
-        judged_by=JudgedBy.PROMISES,
-        trials=(),
-        is_client=True,
-    )
+    block = block_of_client()
     driven = Driven(bytearray(EVENTS), [(False, {})] * 5)
     driven.sightings.append(ConformanceFailure(Discrepancy(DiscrepancyKind.TIMEOUT, None, "a reply", "none"), EVENTS))
     assert block.missed(Trial(EVENTS, SETTINGS, case="mine"), driven) == ""

@@ -135,7 +135,7 @@ class _Request:
 
 @dataclass(frozen=True)
 class _Task:
-    """A number to which a process applies a task, a function `module:function`."""
+    """A task, which is a function `module:function`, and the number that a process passes to it."""
 
     task: str
     argument: Any

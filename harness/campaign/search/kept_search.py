@@ -113,7 +113,7 @@ class KeptSearch:
 
 
 class _Summed:
-    """Writes to a file. `checksum` is the checksum of what was written."""
+    """Writes bytes to a file, and adds them to `checksum`."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

@@ -1,4 +1,4 @@
-"""Play schedules on a cluster and beside it in the model, and shrink the schedules with a finding."""
+"""Play schedules on a cluster, compute their results in the model, and shrink findings."""
 
 from dataclasses import dataclass
 

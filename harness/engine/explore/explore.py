@@ -94,7 +94,7 @@ class Resumable(Interface):
     """The interface of a search for a Keeper."""
 
     def pieces(self) -> Iterator[Array]:
-        """Yield arrays with the progress of the search. Valid until the search goes on."""
+        """Yield arrays with the progress of the search. Each wave of states changes these arrays."""
 
     def restore(self, pieces: Iterator[Array]) -> None:
         """Take over the progress from `pieces`. Raises MemoryEnded."""
